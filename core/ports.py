@@ -24,6 +24,9 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with (done, total) after each batch; may raise `JobCancelled` to stop the work."""
 
+StageProgress: TypeAlias = Callable[[str, int, int], None]
+"""Called with (the stage's verb, done, total); total 0 means unknown; may raise `JobCancelled`."""
+
 
 class TokenCounter(Protocol):
     """The tokenizer of the embedding model; never loads the model's weights."""
@@ -144,7 +147,8 @@ class KnowledgeWritePort(Protocol):
     def upsert(self, build: str, chunks: Sequence[Chunk], vectors: Vectors) -> int:
         """Write the chunks of whole documents, in batches by rows and bytes; return rows written.
 
-        All rows are checked before the first is sent.
+        All rows are checked before the first is sent. What the build holds of these documents is
+        replaced, so no tail of a longer version stays.
 
         Raises:
             WriteRejected: a value does not fit its field (bytes of UTF-8), a vector is not finite,
