@@ -1,0 +1,1 @@
+"""The pages over the core: app > views > components > charts > present > services, state."""
