@@ -20,3 +20,8 @@ def evidence_key(hit: SearchHit) -> str:
     if hit.id:
         return f"vector:{hit.id}"
     return f"rank:{hit.rank}"
+
+
+def is_named(hit: SearchHit) -> bool:
+    """Tell whether the key names the chunk itself; a rank names only a place in one list."""
+    return bool(hit.id) or (hit.doc_id is not None and hit.chunk_index is not None)

@@ -1,0 +1,299 @@
+"""The reference store: exact search, BM25 with global statistics and the server's fusions, in dicts.
+
+In: chunks with vectors, and search requests. Out: route lists. Invariant: what Milvus answers for
+the same rows and the same request is what this store answers, up to the order of equal scores.
+Several builds live side by side; the alias is a name that points to one of them.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.adapters.analyzer import analyze, has_terms
+from core.adapters.checks import (
+    NO_TERMS,
+    NOTHING_FOUND,
+    check_build_name,
+    check_fingerprint,
+    check_query_vector,
+    check_rows,
+)
+from core.adapters.indexes import choose_index
+from core.adapters.scoring import (
+    bm25,
+    corpus_statistics,
+    dense_distance,
+    fuse_ranks,
+    fuse_weighted,
+    normalised,
+    tie_order,
+)
+from core.errors import CollectionMissing, StoreError
+from core.model.builds import BuildDescription, Fingerprint
+from core.model.documents import Chunk
+from core.model.identity import evidence_key
+from core.model.search import Ranker, Route, RouteList, RouteScore, RouteState, SearchHit, SearchRequest
+from core.ports import Vector, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A chunk as it is kept: with its vector and its counted terms."""
+
+    chunk: Chunk
+    vector: Vector
+    terms: Counter[str]
+
+
+@dataclass(slots=True)
+class MemoryBuild:
+    """One build; `rows` by primary key, in the order they were written."""
+
+    fingerprint: Fingerprint
+    index_type: str
+    rows: dict[str, StoredRow] = field(default_factory=dict)
+
+
+class MemoryStore:
+    """The builds of one collection name and its alias."""
+
+    def __init__(self, collection: str) -> None:
+        self.collection = collection
+        self.builds: dict[str, MemoryBuild] = {}
+        self.live: str | None = None
+
+    def get(self, name: str) -> MemoryBuild:
+        """Return a build by its physical name.
+
+        Raises:
+            CollectionMissing: there is none.
+        """
+        if name not in self.builds:
+            raise CollectionMissing(f"There is no build {name}. Choose one of the list, or rebuild.")
+        return self.builds[name]
+
+    def describe(self, name: str) -> BuildDescription:
+        """Describe a build."""
+        build = self.get(name)
+        fingerprint = build.fingerprint
+        return BuildDescription(
+            name=name, live=name == self.live, fingerprint=fingerprint, hybrid_ready=True,
+            chunks=len(build.rows), index_type=build.index_type, metric=fingerprint.metric,
+            dimension=fingerprint.dimension,
+        )  # fmt: skip
+
+
+class MemorySearcher:
+    """`KnowledgeSearchPort` over a `MemoryStore`.
+
+    `expected` None skips the comparison of fingerprints; `build` None reads the live build.
+    """
+
+    def __init__(
+        self, store: MemoryStore, expected: Fingerprint | None = None, build: str | None = None
+    ) -> None:
+        self._store = store
+        self._expected = expected
+        self._build = build
+
+    def search_dense(self, request: SearchRequest, vector: Vector) -> RouteList:
+        """See `KnowledgeSearchPort`."""
+        started = time.perf_counter()
+        return _listed(Route.DENSE, _route(Route.DENSE, self._dense(request, vector)), request, started)
+
+    def search_sparse(self, request: SearchRequest) -> RouteList:
+        """See `KnowledgeSearchPort`."""
+        build = self._attached()
+        if not has_terms(request.query):
+            return RouteList(Route.SPARSE, RouteState.NOT_RUN, limit=request.retrieve_k, reason=NO_TERMS)
+        started = time.perf_counter()
+        hits = _route(Route.SPARSE, _sparse(build, request))
+        return _listed(Route.SPARSE, hits, request, started)
+
+    def search_hybrid(self, request: SearchRequest, vector: Vector) -> RouteList:
+        """See `KnowledgeSearchPort`."""
+        started = time.perf_counter()
+        build = self._attached()
+        dense = self._dense(request, vector)
+        sparse = _sparse(build, request) if has_terms(request.query) else []
+        if request.ranker is Ranker.RRF:
+            routes = [[row.chunk.id for row, _ in route] for route in (dense, sparse)]
+            fused = fuse_ranks(routes, request.rrf_k)
+        else:
+            metric = build.fingerprint.metric
+            near = {row.chunk.id: normalised(dense_distance(score, metric), metric) for row, score in dense}
+            matching = {row.chunk.id: normalised(score, "BM25") for row, score in sparse}
+            fused = fuse_weighted([(near, request.weight_dense), (matching, request.weight_sparse)])
+        scored = [(build.rows[key], float(np.float32(score))) for key, score in fused.items()]
+        keys = [evidence_key(_hit(row, 1)) for row, _ in scored]
+        order = tie_order([score for _, score in scored], keys, request.ranker)
+        kept = [scored[position] for position in order[: request.retrieve_k]]
+        return _listed(Route.FUSED, _route(Route.FUSED, kept), request, started)
+
+    def count(self, *, category: str | None = None, kb_scope: str | None = None) -> int:
+        """See `KnowledgeSearchPort`."""
+        return sum(_passes(row.chunk, category, kb_scope) for row in self._attached().rows.values())
+
+    def describe(self) -> BuildDescription:
+        """See `KnowledgeSearchPort`."""
+        self._attached()
+        return self._store.describe(self._name())
+
+    def _name(self) -> str:
+        name = self._build or self._store.live
+        if name is None:
+            raise CollectionMissing(
+                f"No build is published under {self._store.collection}. "
+                "Index files, or rebuild the collection."
+            )
+        return name
+
+    def _attached(self) -> MemoryBuild:
+        build = self._store.get(self._name())
+        if self._expected is not None:
+            check_fingerprint(self._name(), build.fingerprint, self._expected)
+        return build
+
+    def _dense(self, request: SearchRequest, vector: Vector) -> list[tuple[StoredRow, float]]:
+        build = self._attached()
+        check_query_vector(self._name(), vector, build.fingerprint.dimension)
+        rows = _filtered(build, request)
+        cosines = [float(np.float32(np.dot(row.vector.astype(np.float64), vector))) for row in rows]
+        return _best(rows, cosines, request.retrieve_k)
+
+
+def _sparse(build: MemoryBuild, request: SearchRequest) -> list[tuple[StoredRow, float]]:
+    statistics = corpus_statistics([row.terms for row in build.rows.values()])
+    query = Counter(analyze(request.query))
+    scored = [(row, bm25(query, row.terms, statistics)) for row in _filtered(build, request)]
+    found = [(row, float(np.float32(score))) for row, score in scored if score > 0]
+    return _best([row for row, _ in found], [score for _, score in found], request.retrieve_k)
+
+
+def _best(rows: Sequence[StoredRow], scores: Sequence[float], limit: int) -> list[tuple[StoredRow, float]]:
+    """Order by score, highest first; equal scores keep the order of writing."""
+    return sorted(zip(rows, scores, strict=True), key=lambda pair: -pair[1])[:limit]
+
+
+def _filtered(build: MemoryBuild, request: SearchRequest) -> list[StoredRow]:
+    rows = build.rows.values()
+    return [row for row in rows if _passes(row.chunk, request.category_filter, request.kb_scope)]
+
+
+def _passes(chunk: Chunk, category: str | None, kb_scope: str | None) -> bool:
+    return category in (None, chunk.category) and kb_scope in (None, chunk.kb_scope)
+
+
+def _hit(row: StoredRow, rank: int, **score: RouteScore) -> SearchHit:
+    chunk = row.chunk
+    return SearchHit(
+        id=chunk.id, doc_id=chunk.doc_id, chunk_index=chunk.chunk_index, content=chunk.content,
+        title=chunk.title or None, breadcrumb=chunk.breadcrumb or None, source=chunk.source or None,
+        category=chunk.category, kb_scope=chunk.kb_scope, rank=rank, metadata=dict(chunk.metadata),
+        dense=score.get("dense"), sparse=score.get("sparse"), fused=score.get("fused"),
+    )  # fmt: skip
+
+
+def _route(route: Route, scored: Sequence[tuple[StoredRow, float]]) -> tuple[SearchHit, ...]:
+    return tuple(
+        _hit(row, rank, **{route.value: RouteScore(rank, score)})
+        for rank, (row, score) in enumerate(scored, start=1)
+    )
+
+
+def _listed(route: Route, hits: tuple[SearchHit, ...], request: SearchRequest, started: float) -> RouteList:
+    state = RouteState.OK if hits else RouteState.EMPTY
+    spent = (time.perf_counter() - started) * 1000
+    return RouteList(route, state, hits, request.retrieve_k, spent, "" if hits else NOTHING_FOUND)
+
+
+class MemoryWriter:
+    """`KnowledgeWritePort` over a `MemoryStore`."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def upsert(self, build: str, chunks: Sequence[Chunk], vectors: Vectors) -> int:
+        """See `KnowledgeWritePort`; of two chunks with one key the last counts."""
+        target = self._store.get(build)
+        check_rows(chunks, vectors, target.fingerprint.dimension)
+        for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
+            self.delete_document(build, doc_id)
+        rows = {
+            chunk.id: StoredRow(
+                chunk, np.array(vector, dtype=np.float32), Counter(analyze(chunk.search_text))
+            )
+            for chunk, vector in zip(chunks, vectors, strict=True)
+        }
+        target.rows.update(rows)
+        return len(rows)
+
+    def delete_document(self, build: str, doc_id: str) -> int:
+        """See `KnowledgeWritePort`."""
+        rows = self._store.get(build).rows
+        gone = [key for key, row in rows.items() if row.chunk.doc_id == doc_id]
+        for key in gone:
+            del rows[key]
+        return len(gone)
+
+    def flush(self, build: str) -> None:
+        """See `KnowledgeWritePort`; nothing waits here."""
+        self._store.get(build)
+
+
+class MemoryBuilds:
+    """`BuildPort` over a `MemoryStore`; `index` as in the settings, only described, never used."""
+
+    def __init__(self, store: MemoryStore, index: str = "auto") -> None:
+        self._store = store
+        self._index = index
+
+    def create(self, name: str, fingerprint: Fingerprint, *, expected_rows: int) -> None:
+        """See `BuildPort`."""
+        check_build_name(self._store.collection, name)
+        if name in self._store.builds:
+            raise StoreError(f"There is a build {name} already. Choose another name.")
+        index_type = choose_index(self._index, expected_rows).index_type
+        self._store.builds[name] = MemoryBuild(fingerprint, index_type)
+
+    def builds(self) -> tuple[BuildDescription, ...]:
+        """See `BuildPort`."""
+        return tuple(self._store.describe(name) for name in sorted(self._store.builds))
+
+    def live(self) -> str | None:
+        """See `BuildPort`."""
+        return self._store.live
+
+    def publish(self, name: str) -> None:
+        """See `BuildPort`."""
+        self._store.get(name)
+        self._store.live = name
+
+    def drop(self, name: str) -> None:
+        """See `BuildPort`."""
+        if name == self._store.live:
+            raise StoreError(f"Build {name} is live and cannot be removed. Publish another build first.")
+        if name not in self._store.builds:
+            raise StoreError(f"{name!r} is no build of {self._store.collection}; nothing was removed.")
+        del self._store.builds[name]
+
+    def warm_up(self, name: str) -> None:
+        """See `BuildPort`; nothing is cold here."""
+        self._store.get(name)
+
+    def chunk_counts(self, name: str) -> Mapping[str, int]:
+        """See `BuildPort`."""
+        return Counter(row.chunk.doc_id for row in self._store.get(name).rows.values())
+
+    def rows(self, name: str, *, batch: int = 1000) -> Iterator[tuple[str, Vector]]:  # noqa: ARG002 - the port names it
+        """See `BuildPort`."""
+        for key, row in self._store.get(name).rows.items():
+            yield key, row.vector
+
+    def fragmented(self, name: str) -> bool:
+        """See `BuildPort`; statistics are always whole here."""
+        self._store.get(name)
+        return False
