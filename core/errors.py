@@ -11,7 +11,7 @@
     |   |-- StoreUnavailable       the server does not answer, or the path cannot be opened
     |   |   `-- StoreLocked        another process has the local file open
     |   |-- CollectionMissing      no build is published yet
-    |   |-- CollectionMismatch     a build that these settings cannot read (model, dimension, schema, foreign)
+    |   |-- CollectionMismatch     a build that these settings cannot read: model, schema, foreign
     |   |-- HybridUnsupported      a dense-only collection was asked for a hybrid search
     |   |-- WriteRejected          a row that the store cannot hold
     |   `-- BuildInvalid           a finished build that did not pass its verification

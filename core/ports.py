@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from core.model.builds import BuildDescription, Fingerprint
+from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.documents import Chunk
 from core.model.search import RouteList, SearchRequest
 
@@ -136,8 +136,12 @@ class KnowledgeSearchPort(Protocol):
         """Count the chunks that pass the filters; None asks all."""
         ...
 
+    def identify(self) -> BuildIdentity:
+        """Name the build that answers; counts nothing, so that a lookup can afford it."""
+        ...
+
     def describe(self) -> BuildDescription:
-        """Describe the build that answers."""
+        """Describe the build that answers, with its rows counted now."""
         ...
 
 

@@ -6,6 +6,7 @@ Invariant: nothing else in the core reads the environment, and a value that is g
 an error that names it; all faults are reported together.
 """
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +16,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -23,6 +25,9 @@ from core.model.lookup import FilterPolicy
 from core.model.search import MAX_RETRIEVE_K, Ranker, SearchMode
 
 FILE_NAME = "ranklens.toml"
+ENVIRONMENT_PREFIX = "RANKLENS_"
+TEST_PREFIX = "RANKLENS_TEST_"
+"""Variables that only the tests read."""
 
 Cosine = Annotated[float, Field(ge=-1.0, le=1.0)]
 Weight = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -52,7 +57,8 @@ class MilvusSettings(Section):
 class EmbeddingSettings(Section):
     """Which model, and how it runs.
 
-    `model` is `bundled`, a name on the hub, or a folder. `threads` 0 leaves the choice to torch.
+    `model` is `bundled`, a name on the hub, or a folder. `threads` 0 takes half of the
+    machine's cores, at least one.
     Prompts are only needed for a model whose own configuration names none.
     """
 
@@ -112,6 +118,15 @@ class NormalizationSettings(Section):
     reference_threshold: Cosine | None = None
     precise_threshold: Cosine | None = None
 
+    @model_validator(mode="after")
+    def _precise_is_not_lower(self) -> "NormalizationSettings":
+        reference, precise = self.reference_threshold, self.precise_threshold
+        if reference is not None and precise is not None and precise < reference:
+            raise ValueError(
+                f"precise_threshold is {precise}; it must be at least reference_threshold ({reference})"
+            )
+        return self
+
 
 class RetrievalSettings(Section):
     """Everything about finding."""
@@ -151,7 +166,7 @@ class Settings(BaseSettings):
     """Every setting, checked; paths absolute."""
 
     model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", env_prefix="RANKLENS_", env_nested_delimiter="__"
+        frozen=True, extra="forbid", env_prefix=ENVIRONMENT_PREFIX, env_nested_delimiter="__"
     )
 
     data_dir: Path = Path("data")
@@ -201,16 +216,20 @@ def load_settings(folder: Path | None = None, **overrides: Any) -> Settings:  # 
     class FileSettings(Settings):
         model_config = SettingsConfigDict(toml_file=file if file.exists() else None)
 
+    faults = _environment_faults()
     try:
         settings = FileSettings(**overrides)
     except ValidationError as error:
-        lines = [
-            f"  {'.'.join(map(str, fault['loc'])) or 'settings'}: {_sentence(fault)}"
-            for fault in error.errors()
-        ]
-        raise SettingsInvalid("These settings cannot be used:\n" + "\n".join(lines)) from error
+        faults += [f"{'.'.join(map(str, fault['loc']))}: {_sentence(fault)}" for fault in error.errors()]
+        raise _refusal(faults) from error
+    except SettingsError as error:
+        raise _refusal([*faults, f"the environment: {error}"]) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsInvalid(f"{file} is not valid TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsInvalid(f"{file} is not text in UTF-8: {error}. Save it as UTF-8.") from error
+    if faults:
+        raise _refusal(faults)
     return _with_absolute_paths(settings, root)
 
 
@@ -227,15 +246,36 @@ def project_root(folder: Path) -> Path:
     return folders[0]
 
 
+def _environment_faults() -> list[str]:
+    """Find variables with our prefix that name no section; pydantic looks only for those it knows."""
+    known = set(Settings.model_fields)
+    return [
+        f"{name}: there is no such setting"
+        for name in sorted(os.environ)
+        if name.startswith(ENVIRONMENT_PREFIX)
+        and not name.startswith(TEST_PREFIX)
+        and name.removeprefix(ENVIRONMENT_PREFIX).partition("__")[0].lower() not in known
+    ]
+
+
+def _refusal(faults: list[str]) -> SettingsInvalid:
+    return SettingsInvalid("\n  ".join(["These settings cannot be used:", *faults]))
+
+
 def _sentence(fault: Any) -> str:  # noqa: ANN401 - pydantic's own record
     message = str(fault["msg"]).removeprefix("Value error, ")
     given = fault.get("input")
-    shown = "" if given is None or isinstance(given, dict) else f" (given: {given!r})"
-    return f"{message}{shown}"
+    # A value under an unknown name may be a secret whose name was mistyped.
+    secret = fault["type"] == "extra_forbidden" or "token" in fault["loc"]
+    hidden = secret or given is None or isinstance(given, dict)
+    return message if hidden else f"{message} (given: {given!r})"
 
 
 def _with_absolute_paths(settings: Settings, root: Path) -> Settings:
     changes: dict[str, object] = {"data_dir": (root / settings.data_dir.expanduser()).resolve()}
+    model = root / Path(settings.embedding.model).expanduser()
+    if model.is_dir():
+        changes["embedding"] = settings.embedding.model_copy(update={"model": str(model.resolve())})
     uri = settings.milvus.uri
     if uri and "://" not in uri:
         path = str((root / Path(uri).expanduser()).resolve())

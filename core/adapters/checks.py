@@ -169,11 +169,8 @@ def check_fingerprint(build: str, found: Fingerprint, expected: Fingerprint) -> 
     """
     differences = found.differences(expected)
     if differences:
-        listed = "; ".join(
-            f"{name} is {theirs!r} in the build and {ours!r} in the settings"
-            for name, (theirs, ours) in differences.items()
-        )
+        listed = "; ".join(differences)
         raise CollectionMismatch(
-            f"Build {build} was made with other settings: {listed}. "
+            f"Build {build} was made with other settings ({listed}). "
             "Rebuild the collection, or set the old values again."
         )

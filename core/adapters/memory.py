@@ -32,7 +32,7 @@ from core.adapters.scoring import (
     tie_order,
 )
 from core.errors import CollectionMissing, StoreError
-from core.model.builds import BuildDescription, Fingerprint
+from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.documents import Chunk
 from core.model.identity import evidence_key
 from core.model.search import Ranker, Route, RouteList, RouteScore, RouteState, SearchHit, SearchRequest
@@ -136,6 +136,10 @@ class MemorySearcher:
     def count(self, *, category: str | None = None, kb_scope: str | None = None) -> int:
         """See `KnowledgeSearchPort`."""
         return sum(_passes(row.chunk, category, kb_scope) for row in self._attached().rows.values())
+
+    def identify(self) -> BuildIdentity:
+        """See `KnowledgeSearchPort`."""
+        return BuildIdentity(self._name(), self._attached().fingerprint.metric)
 
     def describe(self) -> BuildDescription:
         """See `KnowledgeSearchPort`."""

@@ -109,7 +109,7 @@ def require_fitting_live_build(base: KnowledgeBase) -> None:
         )
     differences = made_with.differences(fingerprint(base))
     if differences:
-        listed = "; ".join(f"{name} {old!r}, now {new!r}" for name, (old, new) in differences.items())
+        listed = "; ".join(differences)
         raise CollectionMismatch(
             f"The live build {live} was made with other settings ({listed}), so new chunks would not fit "
             "the old ones. Start a rebuild, or go back to the old settings."

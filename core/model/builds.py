@@ -1,7 +1,10 @@
 """Builds: what one physical collection was made with, and what is in it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+
+LONGEST_SHOWN_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,32 @@ class Fingerprint:
     analyzer: str
     chunk_rules: str
 
-    def differences(self, other: "Fingerprint") -> dict[str, tuple[object, object]]:
-        """Return `{field: (mine, the other's)}` for every field that differs; empty when equal."""
+    def differences(self, other: "Fingerprint") -> tuple[str, ...]:
+        """Say for every field that differs what it is here and what it is in the other; () when equal.
+
+        A value too long to read, such as an analyzer, is named by the start of its hash.
+        """
         mine, theirs = asdict(self), asdict(other)
-        return {name: (mine[name], theirs[name]) for name in mine if mine[name] != theirs[name]}
+        return tuple(
+            f"{name} {_shown(mine[name])}, now {_shown(theirs[name])}"
+            for name in mine
+            if mine[name] != theirs[name]
+        )
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    if len(text) <= LONGEST_SHOWN_CHARACTERS:
+        return repr(value)
+    return f"#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildIdentity:
+    """Which build answers, and the metric of its dense index (`COSINE`, `IP` or `L2`)."""
+
+    name: str
+    metric: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ def chunk_key(doc_id: str, chunk_index: int) -> str:
 
 def evidence_key(hit: SearchHit) -> str:
     """Name a hit by its chunk, else by its primary key, else by its rank in the list it came from."""
-    if hit.doc_id is not None and hit.chunk_index is not None:
+    if hit.doc_id and hit.chunk_index is not None:
         return chunk_key(hit.doc_id, hit.chunk_index)
     if hit.id:
         return f"vector:{hit.id}"
@@ -24,4 +24,4 @@ def evidence_key(hit: SearchHit) -> str:
 
 def is_named(hit: SearchHit) -> bool:
     """Tell whether the key names the chunk itself; a rank names only a place in one list."""
-    return bool(hit.id) or (hit.doc_id is not None and hit.chunk_index is not None)
+    return bool(hit.id) or bool(hit.doc_id and hit.chunk_index is not None)

@@ -79,7 +79,7 @@ class Attempt:
         category_filter: the category asked of the store; None asks all.
         response: the search; for `merged` the hits are the merge and the lists are those of the
             unfiltered attempt.
-        level: the best level among `hits`; WEAK when there are none.
+        level: the best level among the hits that refining keeps; WEAK when there are none.
         judgements: by evidence key, one for every hit of `response.hits`.
         category_chunks: chunks the filter admits, counted when the attempt found nothing good; else None.
         reason: the verdict in words with its numbers.

@@ -6,6 +6,7 @@ every result. Invariant: two lookups with equal hashes on one build give equal r
 
 import hashlib
 import json
+import unicodedata
 from dataclasses import asdict, dataclass
 
 from core.errors import RequestInvalid
@@ -19,14 +20,14 @@ class Configuration:
     """The settings of one lookup.
 
     Attributes:
-        category: the category asked for; None asks all.
-        kb_scope: the knowledge base asked; None asks all. It never relaxes.
+        category: the category asked for, trimmed and in NFC as it is stored; None asks all.
+        kb_scope: the knowledge base asked, likewise; None asks all. It never relaxes.
         return_n: most hits that refining keeps, 1 to `retrieve_k`.
         max_chunks_per_document: at least 1.
         context_budget_characters: most code points that packing uses.
 
     Raises:
-        RequestInvalid: a number is outside its range.
+        RequestInvalid: a number is outside its range, or a name is blank.
     """
 
     thresholds: Thresholds
@@ -45,6 +46,9 @@ class Configuration:
     context_budget_characters: int = 6000
 
     def __post_init__(self) -> None:
+        for name, value in (("category", self.category), ("kb_scope", self.kb_scope)):
+            object.__setattr__(self, name, _clean_name(name, value))
+        self.request("any", category_filter=None)  # refuses what a search would refuse
         if not 1 <= self.return_n <= self.retrieve_k:
             raise RequestInvalid(
                 f"return_n is {self.return_n}; it must lie between 1 and retrieve_k ({self.retrieve_k})."
@@ -81,3 +85,13 @@ class Configuration:
             category_filter=category_filter,
             kb_scope=self.kb_scope,
         )
+
+
+def _clean_name(name: str, value: str | None) -> str | None:
+    """Bring a name to the form it is stored in; a blank one is a fault, or it would pass for none."""
+    if value is None:
+        return None
+    clean = unicodedata.normalize("NFC", value).strip()
+    if not clean:
+        raise RequestInvalid(f"{name} is blank. Name one, or leave it out to ask all.")
+    return clean

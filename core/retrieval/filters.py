@@ -5,9 +5,10 @@ never the knowledge base; the better level wins and a tie stays filtered; a rela
 shows.
 """
 
+from collections import Counter
 from dataclasses import replace
 
-from core.model.identity import evidence_key
+from core.model.identity import evidence_key, is_named
 from core.model.lookup import Attempt, FilterPolicy, Level
 from core.model.search import SearchHit
 from core.retrieval.configuration import Configuration
@@ -55,18 +56,30 @@ def merge(filtered: tuple[SearchHit, ...], unfiltered: tuple[SearchHit, ...]) ->
     """Merge two lists by evidence key, each hit at its better rank; ranks become 1..n.
 
     Between two hits of equal better rank the one from the filtered list comes first. Of a hit in
-    both lists the unfiltered copy is kept, because its ranks are those of the whole base.
+    both lists the unfiltered copy is kept, because its ranks are those of the whole base; where a
+    route of the whole base did not return it, what the filtered one says stays. A second copy within
+    one list meets the second copy of the other, so that refining sees it; a hit without identity
+    meets none.
     """
-    better: dict[str, tuple[int, int]] = {}
-    kept: dict[str, SearchHit] = {}
+    better: dict[tuple[str, int, int], tuple[int, int]] = {}
+    kept: dict[tuple[str, int, int], SearchHit] = {}
     for order, hits in enumerate((filtered, unfiltered)):
+        copies: Counter[str] = Counter()
         for hit in hits:
-            key = evidence_key(hit)
+            name = evidence_key(hit)
+            key = (name, copies[name], 0 if is_named(hit) else order)
+            copies[name] += 1
             place = (hit.rank, order)
             better[key] = min(better.get(key, place), place)
-            kept[key] = hit
+            kept[key] = _with_scores_of(hit, kept.get(key))
     ordered = sorted(kept, key=lambda key: (*better[key], key))
     return tuple(replace(kept[key], rank=rank) for rank, key in enumerate(ordered, start=1))
+
+
+def _with_scores_of(hit: SearchHit, other: SearchHit | None) -> SearchHit:
+    if other is None:
+        return hit
+    return replace(hit, dense=hit.dense or other.dense, sparse=hit.sparse or other.sparse)
 
 
 def outside_category(hits: tuple[SearchHit, ...], category: str | None) -> int:

@@ -6,10 +6,12 @@ and each candidate stands in exactly one.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from core.model.identity import evidence_key
 from core.model.lookup import Attempt, LedgerEntry, Packing, Refinement, Retrieval, Stage
 from core.model.search import SearchHit
+from core.retrieval.filters import MERGED
 
 
 def balance(retrieval: Retrieval, refinement: Refinement, packing: Packing) -> tuple[LedgerEntry, ...]:
@@ -32,14 +34,16 @@ def balance(retrieval: Retrieval, refinement: Refinement, packing: Packing) -> t
     ]
     chosen = retrieval.chosen
     done = {evidence_key(hit) for hit in chosen.hits}
-    unfused = _entries(_route_hits(chosen), done, Stage.FUSE, lambda hit: _outside_fused(chosen, hit))
-    others: list[LedgerEntry] = []
+    dropped = [*refinement.dropped, *packing.dropped]
+    # The merged attempt goes on with both others, so what their routes found was in the running too.
+    sources = retrieval.attempts if chosen.name == MERGED else (chosen,)
+    for source in sources:
+        dropped += _entries(_route_hits(source), done, Stage.FUSE, partial(_outside_fused, source))
     for attempt in retrieval.attempts:
-        if attempt.name != chosen.name:
-            reason = f"only attempt '{attempt.name}' found it, and '{chosen.name}' goes on"
-            hits = (*attempt.hits, *_route_hits(attempt))
-            others += _entries(hits, done, Stage.RETRIEVE, _always(reason))
-    return (*kept, *others, *unfused, *refinement.dropped, *packing.dropped)
+        reason = f"only attempt '{attempt.name}' found it, and '{chosen.name}' goes on"
+        hits = (*attempt.hits, *_route_hits(attempt))
+        dropped += _entries(hits, done, Stage.RETRIEVE, _always(reason))
+    return (*kept, *sorted(dropped, key=lambda entry: tuple(Stage).index(entry.end)))
 
 
 def _route_hits(attempt: Attempt) -> tuple[SearchHit, ...]:
@@ -71,4 +75,7 @@ def _outside_fused(attempt: Attempt, hit: SearchHit) -> str:
     last = response.fused.hits[-1].fused if response.fused.hits else None
     if place is None or last is None:
         return f"a route found it, but it is not among the {limit} of the fused list"
-    return f"fused rank {place.rank} ({place.score:.6f}), the list ends at rank {len(response.fused.hits)} ({last.score:.6f})"
+    return (
+        f"fused rank {place.rank} ({place.score:.6f}), "
+        f"the list ends at rank {len(response.fused.hits)} ({last.score:.6f})"
+    )

@@ -20,7 +20,7 @@ from core.model.search import SearchHit
 from core.retrieval.query import is_lexically_complete
 
 BACKGROUND_SIZE = 20
-"""The margin is taken against the first 20 hits, whatever retrieve_k is, so it keeps its meaning."""
+"""The margin is taken against at most the first 20 hits, so a larger retrieve_k does not change it."""
 
 SMALLEST_DEVIATION = 1e-4
 """Below this spread the background cannot tell hits apart and only the floor decides."""

@@ -49,15 +49,14 @@ def lookup_knowledge(
     clock = _Laps()
     text = normalise_query(query)
     configuration.request(text, category_filter=None)  # a bad query costs no embedding
-    build = searcher.describe().name
+    build = searcher.identify().name
     vector = embedder.embed_query(text)
     clock.lap("embed")
     retrieval = retrieve(searcher, text, vector, configuration, trace=trace)
     clock.lap("retrieve")
-    chosen = retrieval.chosen
     refinement = refine(
-        chosen.hits,
-        chosen.judgements,
+        retrieval.chosen.hits,
+        retrieval.chosen.judgements,
         return_n=configuration.return_n,
         max_chunks_per_document=configuration.max_chunks_per_document,
     )

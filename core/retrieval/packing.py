@@ -39,6 +39,8 @@ def pack(evidence: Sequence[Evidence], *, budget_characters: int) -> Packing:
         too_short = len(excerpt) < min(SMALLEST_EXCERPT_CHARACTERS, len(content))
         if not excerpt or too_short:
             reason = f"needs {full:,} characters, {left:,} of {budget_characters:,} are left"
+            if not content:
+                reason = "it has no text"
             dropped.append(LedgerEntry(item.evidence_key, item.hit, Stage.PACK, reason, item.judgement))
             continue
         used = overhead + len(excerpt)

@@ -7,7 +7,6 @@ pieces of evidence; it validates against `projection_schema()`.
 
 import json
 from dataclasses import asdict
-from functools import cache
 from typing import Any
 
 from core.model.lookup import Level, Packing, ProjectedEvidence, Projection, Retrieval
@@ -51,7 +50,6 @@ def projection_json(projection: Projection) -> str:
     return json.dumps(asdict(projection), ensure_ascii=False, indent=2, allow_nan=False)
 
 
-@cache
 def projection_schema() -> dict[str, Any]:
     """Return the JSON Schema of the projection; no other keys are allowed in it."""
     from pydantic import TypeAdapter  # only the schema needs it, a lookup does not

@@ -7,9 +7,9 @@ normalising twice changes nothing.
 import re
 import unicodedata
 
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-/]*[A-Za-z0-9]|[A-Za-z0-9]")
+_WORD = re.compile(r"[A-Za-z0-9_]+(?:[.\-/]+[A-Za-z0-9_]+)*")
 _CAMEL_CASE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
-_JOINED = re.compile(r"[A-Za-z0-9][_.\-][A-Za-z0-9]")
+_JOINED = re.compile(r"[A-Za-z0-9][_.\-]+[A-Za-z0-9]")
 
 
 def normalise_query(text: str) -> str:
@@ -38,12 +38,15 @@ def _looks_like_identifier(word: str) -> bool:
 
 
 def is_lexically_complete(terms: tuple[str, ...], searchable: str) -> bool:
-    """Tell whether every identifier-like term stands in a text; case does not count.
+    """Tell whether every identifier-like term stands in a text; case and width do not count.
 
     False without terms: a query that names nothing exactly cannot be complete. A term counts only
-    where no letter, digit or underscore touches it, so `E-104` is not in `E-1042`.
+    where no ASCII letter, digit or underscore touches it, so `E-104` is not in `E-1042`.
     """
-    return bool(terms) and all(
-        re.search(rf"(?<![A-Za-z0-9_]){re.escape(term)}(?![A-Za-z0-9_])", searchable, re.IGNORECASE)
+    if not terms:
+        return False
+    text = unicodedata.normalize("NFKC", searchable)  # as the query was
+    return all(
+        re.search(rf"(?<![A-Za-z0-9_]){re.escape(term)}(?![A-Za-z0-9_])", text, re.IGNORECASE)
         for term in terms
     )

@@ -6,15 +6,25 @@ yardstick of the levels, is the query's dense list without a category in that kn
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.model.identity import evidence_key
-from core.model.lookup import Attempt, Background, FilterPolicy, Judgement, Level, Retrieval
-from core.model.search import RouteList, SearchHit, SearchResponse
+from core.model.lookup import (
+    Attempt,
+    Background,
+    Evidence,
+    FilterPolicy,
+    Judgement,
+    Level,
+    Retrieval,
+)
+from core.model.search import RouteList, RouteState, SearchHit, SearchResponse
 from core.ports import KnowledgeSearchPort, Vector
 from core.retrieval.configuration import Configuration
+from core.retrieval.evidence import refine
 from core.retrieval.filters import FILTERED, MERGED, UNFILTERED, choose, merge, should_retry_unfiltered
-from core.retrieval.levels import Thresholds, judge, measure_background
+from core.retrieval.levels import judge, measure_background
 from core.retrieval.query import identifier_terms
 from core.retrieval.searching import search
 
@@ -41,13 +51,13 @@ def retrieve(
         started = time.perf_counter()
         response = search(port, open_request, vector, trace=trace)
         background = measure_background(response.dense.hits)
-        yardstick = _Yardstick(background, configuration.thresholds, terms)
+        yardstick = _Yardstick(background, configuration, terms)
         only = _attempt(UNFILTERED, response, yardstick, started=started)
         return _only(only, "no category was asked for", background)
 
     dense = port.search_dense(open_request, vector)
     background = measure_background(dense.hits, milliseconds=dense.milliseconds or 0.0)
-    yardstick = _Yardstick(background, configuration.thresholds, terms)
+    yardstick = _Yardstick(background, configuration, terms)
     started = time.perf_counter()
     request = configuration.request(query, category_filter=configuration.category)
     filtered = _attempt(FILTERED, search(port, request, vector, trace=trace), yardstick, started=started)
@@ -59,7 +69,7 @@ def retrieve(
     started = time.perf_counter()
     response = search(port, open_request, vector, trace=trace, dense=dense)
     unfiltered = _attempt(UNFILTERED, response, yardstick, started=started)
-    return _decided(filtered, unfiltered, background, configuration)
+    return _decided(filtered, unfiltered, yardstick, configuration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +77,21 @@ class _Yardstick:
     """What every hit of one lookup is judged by."""
 
     background: Background
-    thresholds: Thresholds
+    configuration: Configuration
     terms: tuple[str, ...]
 
     def judge(self, hit: SearchHit) -> Judgement:
-        return judge(hit, self.background, self.thresholds, self.terms)
+        return judge(hit, self.background, self.configuration.thresholds, self.terms)
+
+    def kept(
+        self, hits: tuple[SearchHit, ...], judgements: Mapping[str, Judgement]
+    ) -> tuple[Evidence, ...]:
+        return refine(
+            hits,
+            judgements,
+            return_n=self.configuration.return_n,
+            max_chunks_per_document=self.configuration.max_chunks_per_document,
+        ).kept
 
 
 def _only(attempt: Attempt, reason: str, background: Background) -> Retrieval:
@@ -85,10 +105,11 @@ def _only(attempt: Attempt, reason: str, background: Background) -> Retrieval:
 
 
 def _decided(
-    filtered: Attempt, unfiltered: Attempt, background: Background, configuration: Configuration
+    filtered: Attempt, unfiltered: Attempt, yardstick: _Yardstick, configuration: Configuration
 ) -> Retrieval:
+    background = yardstick.background
     if configuration.policy is FilterPolicy.PARALLEL:
-        merged = _merged(filtered, unfiltered)
+        merged = _merged(filtered, unfiltered, yardstick)
         return Retrieval(
             attempts=(filtered, unfiltered, merged),
             selected=MERGED,
@@ -107,9 +128,8 @@ def _decided(
 
 
 def _attempt(name: str, response: SearchResponse, yardstick: _Yardstick, *, started: float) -> Attempt:
-    # Of two copies of a chunk the better-ranked one is judged last, so its judgement stays.
-    judgements = {evidence_key(hit): yardstick.judge(hit) for hit in reversed(response.hits)}
-    level, reason = _verdict(response.hits, judgements, response.dense)
+    judgements = _judged(response.hits, yardstick)
+    level, reason = _verdict(yardstick.kept(response.hits, judgements), response.dense)
     return Attempt(
         name=name,
         category_filter=response.request.category_filter,
@@ -122,33 +142,43 @@ def _attempt(name: str, response: SearchResponse, yardstick: _Yardstick, *, star
     )
 
 
-def _verdict(
-    hits: tuple[SearchHit, ...], judgements: dict[str, Judgement], dense: RouteList
-) -> tuple[Level, str]:
-    """Take the level of the best hit, and say by which numbers."""
-    if not hits:
+def _judged(hits: tuple[SearchHit, ...], yardstick: _Yardstick) -> dict[str, Judgement]:
+    # Of two copies of a chunk the better-ranked one is judged last, so its judgement stays.
+    return {evidence_key(hit): yardstick.judge(hit) for hit in reversed(hits)}
+
+
+def _verdict(kept: tuple[Evidence, ...], dense: RouteList) -> tuple[Level, str]:
+    """Take the level of the best hit that refining keeps, and say by which numbers.
+
+    Why only those: a good hit beyond return_n or the cap never reaches the agent, so it must not keep
+    a filter that gives the agent nothing good.
+    """
+    if not kept:
         return Level.WEAK, "no hit" if not dense.reason else f"no hit: {dense.reason}"
-    best = max(hits, key=lambda hit: (judgements[evidence_key(hit)].level.order, _similarity(hit)))
-    judgement = judgements[evidence_key(best)]
-    return judgement.level, f"best hit {evidence_key(best)}: {judgement.reason}"
+    best = max(kept, key=lambda item: (item.judgement.level.order, _similarity(item.hit)))
+    judgement = best.judgement
+    reason = f"best kept hit {best.evidence_key}: {judgement.reason}"
+    if dense.state is RouteState.FAILED:
+        reason = f"the dense route failed, so no similarity is known ({dense.reason}); {reason}"
+    return judgement.level, reason
 
 
 def _similarity(hit: SearchHit) -> float:
     return -1.0 if hit.dense is None else hit.dense.score
 
 
-def _merged(filtered: Attempt, unfiltered: Attempt) -> Attempt:
+def _merged(filtered: Attempt, unfiltered: Attempt, yardstick: _Yardstick) -> Attempt:
     hits = merge(filtered.hits, unfiltered.hits)
-    judgements = {**filtered.judgements, **unfiltered.judgements}
-    best = max((filtered, unfiltered), key=lambda attempt: attempt.level.order)
+    judgements = _judged(hits, yardstick)
+    level, reason = _verdict(yardstick.kept(hits, judgements), unfiltered.response.dense)
     return Attempt(
         name=MERGED,
         category_filter=None,
         response=replace(unfiltered.response, hits=hits),
-        level=best.level,
+        level=level,
         judgements=judgements,
         category_chunks=None,
-        reason=best.reason,
+        reason=reason,
         milliseconds=filtered.milliseconds + unfiltered.milliseconds,
     )
 

@@ -16,7 +16,7 @@ from core.errors import (
     StoreError,
     StoreUnavailable,
 )
-from core.model.identity import evidence_key
+from core.model.identity import evidence_key, is_named
 from core.model.search import (
     AuditVerdict,
     FusionAudit,
@@ -75,7 +75,7 @@ def search(
     )
     audit = FusionAudit(AuditVerdict.NOT_CHECKED)
     if trace:
-        audit = audit_fusion(request, route, sparse, fused, metric=port.describe().metric)
+        audit = audit_fusion(request, route, sparse, fused, metric=port.identify().metric)
     return _joined(request, route, sparse, fused, audit)
 
 
@@ -95,7 +95,7 @@ def _not_run(route: Route, reason: str) -> RouteList:
 def _joined(
     request: SearchRequest, dense: RouteList, sparse: RouteList, fused: RouteList, audit: FusionAudit
 ) -> SearchResponse:
-    """Give every hit of every list the scores of the other lists."""
+    """Give every hit of every list the scores of the other lists; a hit without identity joins none."""
     scores = {
         "dense": _by_key(dense.hits, lambda hit: hit.dense),
         "sparse": _by_key(sparse.hits, lambda hit: hit.sparse),
@@ -103,6 +103,8 @@ def _joined(
     }
 
     def whole(hit: SearchHit) -> SearchHit:
+        if not is_named(hit):
+            return hit
         key = evidence_key(hit)
         return replace(
             hit,

@@ -11,7 +11,7 @@ from core.catalog.catalog import Catalog, open_catalog
 from core.catalog.records import CatalogDocument, DocumentState, JobState
 from core.errors import RankLensError
 from core.jobs import Job
-from core.model.builds import BuildDescription, Fingerprint
+from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.documents import Chunk
 from core.model.identity import chunk_key
 from core.model.lookup import LookupResult
@@ -89,6 +89,9 @@ class FakeSearcher:
 
     def count(self, *, category: str | None = None, kb_scope: str | None = None) -> int:
         return sum(category in (None, row.chunk.category) for row in self.rows)
+
+    def identify(self) -> BuildIdentity:
+        return BuildIdentity(a_build().name, "COSINE")
 
     def describe(self) -> BuildDescription:
         return a_build(chunks=len(self.rows))
@@ -223,6 +226,9 @@ class FakeServices:
     @property
     def configuration(self) -> Configuration:
         return Configuration(thresholds=THRESHOLDS, mode=SearchMode.HYBRID)
+
+    def warm_up(self) -> None:
+        """Nothing to load."""
 
     def categories(self, *, kb_scope: str | None = None) -> tuple[str, ...]:
         return tuple(sorted({document.category for document in self.catalog.documents()}))

@@ -28,7 +28,7 @@ from core.adapters.milvus.stored import (
 )
 from core.adapters.scoring import tie_order
 from core.errors import CollectionMismatch, CollectionMissing, HybridUnsupported
-from core.model.builds import BuildDescription, Fingerprint
+from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.identity import evidence_key
 from core.model.search import Ranker, Route, RouteList, RouteState, SearchRequest
 from core.ports import Vector
@@ -109,6 +109,11 @@ class MilvusSearcher:
         stored = self._attach()
         _require_fields(stored, category, kb_scope)
         return count_rows(self._connection, stored.name, scope_filter(category, kb_scope))
+
+    def identify(self) -> BuildIdentity:
+        """See `KnowledgeSearchPort`."""
+        stored = self._attach()
+        return BuildIdentity(stored.name, stored.metric)
 
     def describe(self) -> BuildDescription:
         """See `KnowledgeSearchPort`."""

@@ -239,7 +239,7 @@ class SearchContract:
         store.filled("1", texts("alpha"))
         searcher = store.searcher(expected=a_fingerprint(model="other", revision="r2"))
         with pytest.raises(
-            CollectionMismatch, match=r"model is 'model'.*'other'.*revision is 'r1'.*Rebuild"
+            CollectionMismatch, match=r"model 'model', now 'other'; revision 'r1', now 'r2'.*Rebuild"
         ):
             searcher.search_dense(ask("alpha"), vector_of("alpha"))
         fitting = store.searcher(expected=a_fingerprint())

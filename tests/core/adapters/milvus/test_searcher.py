@@ -161,7 +161,7 @@ def test_the_metric_is_that_of_the_index_not_of_the_settings(file_store: StorePo
     file_store.filled("1", texts("near", "far"), fingerprint=a_fingerprint(metric="L2"))
     found = file_store.searcher().search_dense(ask("q"), vector_of("near"))
     assert contents(found) == ["near", "far"]
-    with pytest.raises(CollectionMismatch, match="metric is 'L2' in the build and 'COSINE'"):
+    with pytest.raises(CollectionMismatch, match="metric 'L2', now 'COSINE'"):
         file_store.searcher(expected=a_fingerprint()).search_dense(ask("q"), vector_of("near"))
 
 
