@@ -85,7 +85,8 @@ def test_a_weak_filtered_attempt_falls_back_without_another_dense_call():
     ]
     assert (result.selected, result.filter_relaxed) == ("unfiltered", True)
     assert result.attempts[0].category_chunks == 4
-    assert result.reason.startswith("the chunks of category 'ops' are not good enough (best kept hit a#chunk-0")
+    weak = "the chunks of category 'ops' are not good enough (best kept hit a#chunk-0"
+    assert result.reason.startswith(weak)
 
 
 def test_an_empty_category_falls_back_and_says_so_ret_06():
