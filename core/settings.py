@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -21,22 +21,13 @@ from pydantic_settings import (
 )
 
 from core.errors import SettingsInvalid
-from core.model.lookup import FilterPolicy
-from core.model.search import MAX_RETRIEVE_K, Ranker, SearchMode
+from core.model.search import MAX_RETRIEVE_K
+from core.sections import RetrievalSettings, Section
 
 FILE_NAME = "ranklens.toml"
 ENVIRONMENT_PREFIX = "RANKLENS_"
 TEST_PREFIX = "RANKLENS_TEST_"
 """Variables that only the tests read."""
-
-Cosine = Annotated[float, Field(ge=-1.0, le=1.0)]
-Weight = Annotated[float, Field(ge=0.0, le=1.0)]
-
-
-class Section(BaseModel):
-    """A table of the file: frozen, and an unknown name in it is a fault."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class MilvusSettings(Section):
@@ -88,53 +79,6 @@ class ChunkingSettings(Section):
                 f"size_tokens ({self.size_tokens})"
             )
         return self
-
-
-class SearchSettings(Section):
-    """`dense` is the way back when hybrid search is in doubt."""
-
-    mode: SearchMode = SearchMode.HYBRID
-
-
-class HybridSettings(Section):
-    """How the server fuses."""
-
-    ranker: Ranker = Ranker.RRF
-    rrf_k: Annotated[int, Field(ge=1, le=16384)] = 60
-    weight_dense: Weight = 1.0
-    weight_sparse: Weight = 0.8
-
-
-class FilterSettings(Section):
-    """What happens when a category filter gives poor results."""
-
-    policy: FilterPolicy = FilterPolicy.FALLBACK
-    retry_unfiltered_on_low_quality: bool = True
-
-
-class NormalizationSettings(Section):
-    """Cuts of the levels; None takes the shipped calibration of the embedding model."""
-
-    reference_threshold: Cosine | None = None
-    precise_threshold: Cosine | None = None
-
-    @model_validator(mode="after")
-    def _precise_is_not_lower(self) -> "NormalizationSettings":
-        reference, precise = self.reference_threshold, self.precise_threshold
-        if reference is not None and precise is not None and precise < reference:
-            raise ValueError(
-                f"precise_threshold is {precise}; it must be at least reference_threshold ({reference})"
-            )
-        return self
-
-
-class RetrievalSettings(Section):
-    """Everything about finding."""
-
-    search: SearchSettings = SearchSettings()
-    hybrid: HybridSettings = HybridSettings()
-    filter: FilterSettings = FilterSettings()
-    normalization: NormalizationSettings = NormalizationSettings()
 
 
 class RagSettings(Section):
@@ -226,6 +170,8 @@ def load_settings(folder: Path | None = None, **overrides: Any) -> Settings:  # 
         raise _refusal([*faults, f"the environment: {error}"]) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsInvalid(f"{file} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise SettingsInvalid(f"{file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise SettingsInvalid(f"{file} is not text in UTF-8: {error}. Save it as UTF-8.") from error
     if faults:
@@ -241,7 +187,7 @@ def project_root(folder: Path) -> Path:
             return candidate
     for candidate in folders:
         project = candidate / "pyproject.toml"
-        if project.is_file() and 'name = "ranklens"' in project.read_text(encoding="utf-8"):
+        if project.is_file() and b'name = "ranklens"' in project.read_bytes():
             return candidate
     return folders[0]
 
@@ -280,4 +226,9 @@ def _with_absolute_paths(settings: Settings, root: Path) -> Settings:
     if uri and "://" not in uri:
         path = str((root / Path(uri).expanduser()).resolve())
         changes["milvus"] = settings.milvus.model_copy(update={"uri": path})
+    navigation = settings.retrieval.navigation
+    if navigation.domains:
+        domains = str((root / Path(navigation.domains).expanduser()).resolve())
+        update = {"navigation": navigation.model_copy(update={"domains": domains})}
+        changes["retrieval"] = settings.retrieval.model_copy(update=update)
     return settings.model_copy(update=changes)

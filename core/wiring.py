@@ -19,7 +19,7 @@ from core.adapters.milvus.searcher import MilvusSearcher
 from core.adapters.milvus.writer import MilvusWriter
 from core.catalog.catalog import Catalog, open_catalog
 from core.catalog.originals import open_originals
-from core.errors import CategoryUnknown, StoreUnavailable
+from core.errors import CategoryUnknown, RequestInvalid, StoreUnavailable
 from core.indexing.base import KnowledgeBase, fingerprint
 from core.jobs import Jobs
 from core.model.lookup import LookupResult
@@ -27,6 +27,9 @@ from core.ports import KnowledgeSearchPort
 from core.retrieval.calibration import thresholds_for
 from core.retrieval.configuration import Configuration
 from core.retrieval.lookup import lookup_knowledge
+from core.retrieval.navigation import DomainDictionary, read_domains
+from core.retrieval.replay.bundles import Surroundings
+from core.retrieval.replay.surroundings import effective_settings, library_versions
 from core.settings import Settings
 
 
@@ -38,6 +41,7 @@ class Services:
         base: the ports of the knowledge base, for uploading and rebuilding.
         live: searches the live build; refuses one that does not fit the settings.
         configuration: what the settings ask for, without a category.
+        domains: the domain dictionary of the settings; None when they name none.
     """
 
     settings: Settings
@@ -47,6 +51,7 @@ class Services:
     embedder: CachingEmbedder
     live: KnowledgeSearchPort
     configuration: Configuration
+    domains: DomainDictionary | None
 
     @property
     def catalog(self) -> Catalog:
@@ -64,27 +69,70 @@ class Services:
         collection = self.settings.milvus.collection
         return MilvusSearcher(self.connection, collection, fingerprint(self.base), build)
 
-    def lookup(self, query: str, configuration: Configuration, *, trace: bool = True) -> LookupResult:
+    def lookup(
+        self,
+        query: str,
+        configuration: Configuration,
+        *,
+        trace: bool = True,
+        require_known_category: bool = True,
+    ) -> LookupResult:
         """Look a question up in the live build; see `lookup_knowledge`.
 
+        Args:
+            query: see `lookup_knowledge`.
+            configuration: see `lookup_knowledge`.
+            trace: see `lookup_knowledge`.
+            require_known_category: False leaves a category that no document has to the filter policy.
+
         Raises:
-            CategoryUnknown: no document of the catalog has the category asked for.
+            CategoryUnknown: no document of the base asked for has the category asked for.
+            RequestInvalid: no document of the catalog belongs to the knowledge base asked for.
         """
-        self.require_category(configuration.category)
+        self.require_scope(configuration.kb_scope)
+        if require_known_category:
+            self.require_category(configuration.category, kb_scope=configuration.kb_scope)
         return lookup_knowledge(self.live, self.embedder, query, configuration, trace=trace)
 
-    def require_category(self, category: str | None) -> None:
-        """Refuse a category that no document has; a person mistyped it.
+    def surroundings(self, build: str) -> Surroundings:
+        """Say what shapes a lookup in a build beside its configuration, for saving and replaying it.
+
+        Raises:
+            StoreError: there is no such build, or the store does not answer.
+        """
+        return Surroundings(
+            build=self.base.searcher(build).describe(),
+            settings=effective_settings(self.settings, self.configuration),
+            versions=library_versions(self.connection.server_version()),
+        )
+
+    def require_category(self, category: str | None, *, kb_scope: str | None = None) -> None:
+        """Refuse a category that no document has; a person mistyped it. None asks all.
+
+        Only the knowledge base asked for is looked at: its boundary holds for names too.
 
         Raises:
             CategoryUnknown: names the categories there are.
         """
-        known = self.categories()
-        if category is not None and category not in known:
-            listed = ", ".join(known) if known else "none yet"
-            raise CategoryUnknown(
-                f"No document has the category '{category}'. The categories of this base: {listed}."
-            )
+        if category is None or self.catalog.documents(category=category, kb_scope=kb_scope):
+            return
+        listed = ", ".join(self.categories(kb_scope=kb_scope)) or "none yet"
+        raise CategoryUnknown(
+            f"No document has the category '{category}'. The categories of this base: {listed}."
+        )
+
+    def require_scope(self, kb_scope: str | None) -> None:
+        """Refuse a knowledge base that holds no document; a person mistyped it. None asks all.
+
+        Raises:
+            RequestInvalid: names no other knowledge base, because a scope is a boundary of access.
+        """
+        if kb_scope is None or self.catalog.documents(kb_scope=kb_scope):
+            return
+        raise RequestInvalid(
+            f"No document belongs to the knowledge base '{kb_scope}'. Check its name, or index files "
+            "into it."
+        )
 
     def warm_up(self) -> None:
         """Load the model's weights and the live build, so that the first question need not wait for them.
@@ -118,7 +166,11 @@ def build(settings: Settings, *, model_dir: Path | None = None) -> Services:
 
     Raises:
         StoreUnavailable: the data folder or the catalog cannot be opened.
+        EmbeddingFailed: what the model says of itself cannot be read.
+        SettingsInvalid: the domain dictionary that the settings name cannot be used.
     """
+    named = settings.retrieval.navigation.domains
+    domains = read_domains(Path(named)) if named else None
     _make_data_folder(settings.data_dir)
     embedder, counter = open_embedder(settings.embedding, model_dir or settings.data_dir)
     token = settings.milvus.token.get_secret_value()
@@ -148,7 +200,8 @@ def build(settings: Settings, *, model_dir: Path | None = None) -> Services:
         connection=connection,
         embedder=embedder,
         live=MilvusSearcher(connection, collection, fingerprint(base)),
-        configuration=_configuration(settings, embedder.name),
+        configuration=_configuration(settings, embedder.name, domains),
+        domains=domains,
     )
 
 
@@ -161,12 +214,16 @@ def _make_data_folder(folder: Path) -> None:
         ) from error
 
 
-def _configuration(settings: Settings, model: str) -> Configuration:
+def _configuration(settings: Settings, model: str, domains: DomainDictionary | None) -> Configuration:
     retrieval, rag = settings.retrieval, settings.rag
     cuts = retrieval.normalization
     return Configuration(
         thresholds=thresholds_for(
-            model, reference=cuts.reference_threshold, precise=cuts.precise_threshold
+            model,
+            reference_threshold=cuts.reference_threshold,
+            precise_threshold=cuts.precise_threshold,
+            related_margin=cuts.related_margin,
+            precise_margin=cuts.precise_margin,
         ),
         mode=retrieval.search.mode,
         retrieve_k=rag.retrieve_k,
@@ -179,4 +236,7 @@ def _configuration(settings: Settings, model: str) -> Configuration:
         return_n=rag.return_n,
         max_chunks_per_document=rag.max_chunks_per_document,
         context_budget_characters=rag.context_budget_characters,
+        navigate=retrieval.navigation.enabled,
+        domains_hash="" if domains is None else domains.hash,
+        fine_order_places=retrieval.fine_order.places,
     )

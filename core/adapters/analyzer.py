@@ -15,6 +15,8 @@ import json
 import logging
 from collections.abc import Mapping
 
+from core.model.token_lens import Term, kept_terms
+
 PUNCTUATION: tuple[str, ...] = (
     " ",
     *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
@@ -57,11 +59,26 @@ def analyze(text: str) -> tuple[str, ...]:
     Returns:
         The terms in order of appearance, with repetitions; empty when nothing is left.
     """
+    return kept_terms(terms_of(text))
+
+
+def terms_of(text: str) -> tuple[Term, ...]:
+    """Cut a text into terms as `analyze` does, the dropped stop words and punctuation among them."""
     import jieba  # loads a dictionary, which only a search or a write needs
 
-    jieba.setLogLevel(logging.WARNING)
+    quieten_tokenizer()
     words = (word.strip().lower() for word in jieba.cut_for_search(text))
-    return tuple(word for word in words if word and word not in _STOP)
+    return tuple(Term(word, dropped=word in _STOP) for word in words if word)
+
+
+def quieten_tokenizer() -> None:
+    """Keep jieba from printing that it loads its dictionary; its warnings and errors still show.
+
+    Milvus Lite uses jieba of its own accord, so whoever opens Milvus Lite asks for this first.
+    """
+    import jieba  # as above
+
+    jieba.setLogLevel(logging.WARNING)
 
 
 def has_terms(query: str) -> bool:

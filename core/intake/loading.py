@@ -84,12 +84,21 @@ def _reader(name: str) -> Reader:
     return reader
 
 
-def _check_bytes(name: str, data: bytes, limit_bytes: int) -> None:
-    if len(data) > limit_bytes:
+def refuse_too_large(name: str, byte_count: int, limit_bytes: int) -> None:
+    """Refuse a file by its size, so that a huge one need not be read for that.
+
+    Raises:
+        FileRefused: it has more bytes than allowed.
+    """
+    if byte_count > limit_bytes:
         raise FileRefused(
-            f"{name} has {len(data):,} bytes; at most {limit_bytes:,} are allowed. Split it, or raise "
+            f"{name} has {byte_count:,} bytes; at most {limit_bytes:,} are allowed. Split it, or raise "
             "console.upload_limit_megabytes."
         )
+
+
+def _check_bytes(name: str, data: bytes, limit_bytes: int) -> None:
+    refuse_too_large(name, len(data), limit_bytes)
     if not data:
         raise FileRefused(f"{name} is empty (0 bytes), so there is no text to index.")
     for signature, kind in _SIGNATURES:

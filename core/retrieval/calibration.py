@@ -4,11 +4,15 @@ In: a model's name and the settings. Out: `Thresholds`. Invariant: a model that 
 gets cuts that are marked as not calibrated, and no hit of it is ever PRECISE.
 """
 
+from dataclasses import replace
+
 from core.retrieval.levels import Thresholds
 
+BUNDLED = "intfloat/multilingual-e5-small"
+
 SHIPPED = {
-    "intfloat/multilingual-e5-small": Thresholds(
-        model="intfloat/multilingual-e5-small",
+    BUNDLED: Thresholds(
+        model=BUNDLED,
         calibrated=True,
         reference_threshold=0.825,
         precise_threshold=0.85,
@@ -18,25 +22,40 @@ SHIPPED = {
 }
 
 
-def thresholds_for(model: str, *, reference: float | None, precise: float | None) -> Thresholds:
-    """Choose the cuts for a model.
+def thresholds_for(
+    model: str,
+    *,
+    reference_threshold: float | None = None,
+    precise_threshold: float | None = None,
+    related_margin: float | None = None,
+    precise_margin: float | None = None,
+) -> Thresholds:
+    """Choose the cuts for a model: each as given, else the shipped one of the model.
+
+    A model without shipped cuts counts as calibrated when all four are given; until then nothing but
+    its margins is asked, and those are the bundled model's.
 
     Args:
         model: name of the embedding model.
-        reference: cosine that the settings put in place of the shipped one; None keeps it.
-        precise: the same for PRECISE. Settings that name both cuts count as a calibration of a model
-            that has none.
+        reference_threshold: cosine from which a hit can be RELATED; None takes the shipped one.
+        precise_threshold: the same for PRECISE.
+        related_margin: standard deviations above the background, for RELATED.
+        precise_margin: the same for PRECISE.
     """
+    given = (reference_threshold, precise_threshold, related_margin, precise_margin)
     shipped = SHIPPED.get(model)
-    both_set = reference is not None and precise is not None
-    margins = shipped or next(iter(SHIPPED.values()))
-    fallback_reference = shipped.reference_threshold if shipped else -1.0
-    fallback_precise = shipped.precise_threshold if shipped else 1.0
+    start = shipped or replace(
+        SHIPPED[BUNDLED], model=model, calibrated=False, reference_threshold=-1.0, precise_threshold=1.0
+    )
     return Thresholds(
         model=model,
-        calibrated=shipped is not None or both_set,
-        reference_threshold=fallback_reference if reference is None else reference,
-        precise_threshold=fallback_precise if precise is None else precise,
-        related_margin=margins.related_margin,
-        precise_margin=margins.precise_margin,
+        calibrated=shipped is not None or None not in given,
+        reference_threshold=_first(reference_threshold, start.reference_threshold),
+        precise_threshold=_first(precise_threshold, start.precise_threshold),
+        related_margin=_first(related_margin, start.related_margin),
+        precise_margin=_first(precise_margin, start.precise_margin),
     )
+
+
+def _first(given: float | None, shipped: float) -> float:
+    return shipped if given is None else given

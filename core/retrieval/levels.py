@@ -69,7 +69,7 @@ def judge(
     """
     complete = is_lexically_complete(terms, search_text(hit.title, hit.breadcrumb, hit.content))
     similarity = None if hit.dense is None else hit.dense.score
-    margin = _margin(similarity, background)
+    margin = margin_above(similarity, background)
     level, reason = _level(similarity, margin, thresholds)
     if level is Level.WEAK and complete:
         level = Level.RELATED
@@ -79,7 +79,11 @@ def judge(
     return Judgement(level, similarity, margin, complete, reason)
 
 
-def _margin(similarity: float | None, background: Background) -> float | None:
+def margin_above(similarity: float | None, background: Background) -> float | None:
+    """Say how many standard deviations a cosine stands above the background's mean.
+
+    None without a cosine, or with a background that is empty or has no spread.
+    """
     if similarity is None or background.mean is None or background.deviation is None:
         return None
     if background.deviation < SMALLEST_DEVIATION:

@@ -84,6 +84,11 @@ def sample_files() -> tuple[SampleFile, ...]:
     return tuple(sorted(files, key=lambda file: file.name))
 
 
+def sample_documents_path() -> Path:
+    """Return the folder of the documents; its folders are the categories."""
+    return _DOCUMENTS
+
+
 def sample_queries_path() -> Path:
     """Return the JSONL file of judged queries; judgments name documents as `sample_files` does."""
     return _FOLDER / "queries.jsonl"

@@ -25,10 +25,9 @@ BUILD = "biz_hybrid_20260101T000000Z"
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory):
+def ask(model_folder: Path):
     """Index the sample base once; return a function from (example, mode) to the lookup's result."""
-    folder: Path = tmp_path_factory.mktemp("sample")
-    embedder, counter = open_embedder(EmbeddingSettings(threads=1), folder)
+    embedder, counter = open_embedder(EmbeddingSettings(threads=1), model_folder)
     rules = ChunkRules()
     chunks = [
         piece
@@ -48,7 +47,7 @@ def ask(tmp_path_factory):
     vectors = embedder.embed_passages([piece.search_text for piece in chunks])
     MemoryWriter(store).upsert(BUILD, chunks, vectors)
     MemoryBuilds(store).publish(BUILD)
-    configuration = Configuration(thresholds=thresholds_for(embedder.name, reference=None, precise=None))
+    configuration = Configuration(thresholds=thresholds_for(embedder.name))
 
     def look_up(example: ExampleQuery, mode: SearchMode) -> LookupResult:
         asked = replace(configuration, mode=mode, category=example.category)

@@ -1,7 +1,7 @@
 """Evaluations as plain text."""
 
+from core.cli.reporting import comparison_table, report
 from core.evaluation.query_sets import Judgment, Query, QuerySet
-from core.evaluation.report import report, table
 from core.evaluation.running import ComparisonRow, evaluate
 
 
@@ -11,8 +11,9 @@ def test_columns_line_up_also_under_chinese_names_and_missing_is_a_dash():
         ComparisonRow("混合", "all", 0, None, None, None, None, None),
     ]
 
-    assert table(rows, 10).splitlines() == [
+    assert comparison_table(rows, 10).splitlines() == [
         "configuration  kind   n  nDCG@10  Recall@10  MRR@10   P@10  p50 ms",
+        "-------------  ----  --  -------  ---------  ------  -----  ------",
         "dense          term  74    0.500      0.250   1.000  0.100    12.3",
         "混合           all    0        -          -       -      -       -",
     ]

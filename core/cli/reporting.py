@@ -3,14 +3,15 @@
 Invariant: what was not measured is a dash, never a 0.
 """
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from core.cli.tables import table
 from core.evaluation.running import ComparisonRow, Evaluation, compare
 
 MISSING = "-"
 STALE_SHOWN = 10
-TEXT_COLUMNS = 2
+NUMBERS = frozenset(range(2, 8))
+"""Positions of the columns after `configuration` and `kind`."""
 
 
 def report(evaluations: Mapping[str, Evaluation]) -> str:
@@ -27,10 +28,11 @@ def report(evaluations: Mapping[str, Evaluation]) -> str:
     first = next(iter(evaluations.values()))
     title = f"Query set {first.query_set} ({first.query_set_hash[:12]}), judged by document"
     notes = [line for name, evaluation in evaluations.items() for line in _notes(name, evaluation)]
-    return "\n".join([title, "", table(compare(evaluations), first.k), *([""] if notes else []), *notes])
+    rows = comparison_table(compare(evaluations), first.k)
+    return "\n".join([title, "", rows, *([""] if notes else []), *notes])
 
 
-def table(rows: Sequence[ComparisonRow], k: int) -> str:
+def comparison_table(rows: Sequence[ComparisonRow], k: int) -> str:
     """Write rows in columns, one a line under a header; text to the left, numbers to the right.
 
     Args:
@@ -48,9 +50,7 @@ def table(rows: Sequence[ComparisonRow], k: int) -> str:
         )
         for row in rows
     ]
-    lines = [header, *cells]
-    widths = [max(_width(line[i]) for line in lines) for i in range(len(header))]
-    return "\n".join(_line(line, widths) for line in lines)
+    return table(header, cells, numbers=NUMBERS)
 
 
 def _notes(name: str, evaluation: Evaluation) -> Iterable[str]:
@@ -65,18 +65,3 @@ def _notes(name: str, evaluation: Evaluation) -> Iterable[str]:
 
 def _number(value: float | None, decimals: int) -> str:
     return MISSING if value is None else f"{value:.{decimals}f}"
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [
-        cell + " " * (width - _width(cell)) if i < TEXT_COLUMNS else " " * (width - _width(cell)) + cell
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return "  ".join(padded).rstrip()
-
-
-def _width(text: str) -> int:
-    """Count terminal columns: Chinese characters take two, combining marks none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
