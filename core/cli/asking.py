@@ -1,4 +1,4 @@
-"""Commands that ask the base: `search`, `lookup`, `evaluate`.
+"""Commands that ask a base: `search`, `lookup`, `evaluate`, `calibrate`.
 
 In: a question, or a path to judged queries. Out: text or JSON on standard output. Invariant: a number
 that was not measured is `-` in text and null in JSON.
@@ -59,7 +59,7 @@ def _question_options(command: C) -> C:
 
 def register(group: click.Group) -> None:
     """Add the commands to the group."""
-    for command in (search, lookup, evaluate):
+    for command in (search, lookup, evaluate, calibrate):
         group.add_command(command)
 
 
@@ -122,6 +122,25 @@ def evaluate(*, path: Path, live: bool) -> None:
     from core.cli.evaluating import evaluate_path
 
     click.echo(evaluate_path(path, live=live))
+
+
+@click.command(short_help="Measure the cuts of the relevance levels.")
+@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--unrelated",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Questions whose answers are in none of the bases: a JSON Lines file, or a folder with one.",
+)
+def calibrate(*, folders: tuple[Path, ...], unrelated: Path) -> None:
+    """Measure the cuts of the relevance levels for the configured embedding model.
+
+    The sample base is always measured; each of FOLDERS adds its documents under raw/ and the judged
+    questions beside them. They are indexed into bases of their own; the live base is not touched.
+    """
+    from core.cli.calibrating import calibrate_folders
+
+    click.echo(calibrate_folders(folders, unrelated))
 
 
 def _look_up(

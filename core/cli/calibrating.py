@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
-
 from core.cli.evaluating import RAW, follow, own_base
 from core.cli.tables import table
 from core.evaluation.calibration import Calibration, Material, calibrate
@@ -26,39 +24,18 @@ from core.sample import sample_documents_path, sample_queries_path
 from core.wiring import Services
 
 
-def register(group: click.Group) -> None:
-    """Add the command to the group."""
-    group.add_command(calibrate_command)
-
-
-@click.command("calibrate")
-@click.argument("folders", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--unrelated",
-    required=True,
-    type=click.Path(exists=True, path_type=Path),
-    help="Questions whose answers are in none of the bases: a JSON Lines file or a folder.",
-)
-def calibrate_command(*, folders: tuple[Path, ...], unrelated: Path) -> None:
-    """Measure the cuts of the relevance levels for the configured embedding model.
-
-    The sample base is always measured; each of FOLDERS adds documents under raw/ with judged questions
-    beside them. They are indexed into bases of their own; the live base is not touched.
-    """
-    click.echo(calibrate_folders(folders, unrelated))
-
-
 @dataclass(frozen=True, slots=True)
 class _Base:
     """A connected base with its judged questions."""
 
+    name: str
     connected: Services
     questions: QuerySet
 
     def material(self) -> Material:
         documents = self.connected.catalog.documents()
         return Material(
-            name=self.questions.name,
+            name=self.name,
             searcher=self.connected.live,
             questions=self.questions,
             categories=self.connected.categories(),
@@ -74,14 +51,14 @@ def calibrate_folders(folders: Sequence[Path], unrelated: Path) -> str:
         StoreError: a base cannot be asked.
     """
     strange = [query.text for query in read_query_set(unrelated).queries]
-    sources = [(sample_documents_path(), sample_queries_path())]
-    sources += [(folder / RAW, folder) for folder in folders]
+    sources = [("sample base", sample_documents_path(), sample_queries_path())]
+    sources += [(folder.name, folder / RAW, folder) for folder in folders]
     with ExitStack() as stack:
         bases = []
-        for documents, questions in sources:
+        for name, documents, questions in sources:
             connected = stack.enter_context(own_base(documents))
             follow(connected, documents)
-            bases.append(_Base(connected, read_query_set(questions)))
+            bases.append(_Base(name, connected, read_query_set(questions)))
         first = bases[0].connected
         materials = [base.material() for base in bases]
         found = calibrate(materials, strange, first.embedder, first.configuration)
@@ -133,8 +110,8 @@ def _fallback(base: _Base, cuts: Thresholds) -> str:
     saved = sum(_saved(base, query, configuration, set(grades[query.query_id])) for query in asked)
     needless = sum(_relaxed(base, query, configuration) for query in asked)
     return (
-        f"{base.questions.name}: with a wrong category the fallback brings a right document back for {saved} "
-        f"of {len(asked)} questions; with the right category it relaxes the filter for {needless}."
+        f"{base.name}: with a wrong category the fallback brings a right document back for "
+        f"{saved} of {len(asked)} questions; with the right category it relaxes the filter for {needless}."
     )
 
 

@@ -81,9 +81,7 @@ def _configurations(connected: Services) -> dict[str, Rank]:
         def rank(query: Query) -> tuple[str, ...]:
             configuration = replace(connected.configuration, mode=mode, category=query.category)
             # A category that no document has is part of the question here, not a slip of the pen.
-            result = connected.lookup(
-                query.text, configuration, trace=False, require_known_category=False
-            )
+            result = connected.lookup(query.text, configuration, trace=False, require_known_category=False)
             return _sources(result.retrieval.chosen.hits)
 
         return rank

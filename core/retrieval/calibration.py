@@ -14,10 +14,10 @@ SHIPPED = {
     BUNDLED: Thresholds(
         model=BUNDLED,
         calibrated=True,
-        reference_threshold=0.825,
-        precise_threshold=0.85,
-        related_margin=0.9,
-        precise_margin=1.5,
+        reference_threshold=0.821,
+        precise_threshold=0.853,
+        related_margin=0.72,
+        precise_margin=1.55,
     )
 }
 
