@@ -18,3 +18,9 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("skipped: ../shared is not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tests keep the bundled model and its vectors, so that a session embeds each text once."""
+    return tmp_path_factory.mktemp("model")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from core.adapters.analyzer import quieten_tokenizer
 from core.adapters.milvus.errors import (
     NOT_LOADED,
     code_of,
@@ -41,6 +42,10 @@ LONG_SECONDS = 600.0
 
 MEMTABLE_BYTES = 1 << 30
 """Rows that Milvus Lite gathers before it cuts a segment by itself."""
+
+_LOCAL_CHANNEL = {"grpc.keepalive_time_ms": 2**31 - 1}
+"""Never pings a server in this process: Milvus Lite takes three pings in a row for an attack, drops the
+channel in the middle of a long call, and gRPC says so on standard error."""
 
 _SCHEMES = ("http", "https", "tcp", "unix")
 _open_files: Counter[str] = Counter()
@@ -83,13 +88,21 @@ class MilvusConnection:
         """The real path of a local store; None for a server."""
         return real_path(self.uri) if self.is_local else None
 
-    def is_lite(self) -> bool:
-        """Tell whether Milvus Lite answers, in this process or as a server."""
+    def server_version(self) -> str:
+        """Return what the server says of itself; it is asked once.
+
+        Raises:
+            StoreError: the server does not answer.
+        """
         if self._version is None:
             self._version = str(
                 self.call(lambda client: client.get_server_version(), "asking for the version")
             )
-        return "lite" in self._version
+        return self._version
+
+    def is_lite(self) -> bool:
+        """Tell whether Milvus Lite answers, in this process or as a server."""
+        return "lite" in self.server_version()
 
     def call(self, operation: Callable[["MilvusClient"], T], doing: str, *, collection: str = "") -> T:
         """Run one operation.
@@ -147,13 +160,18 @@ class MilvusConnection:
         path = self.path
         if path is not None:
             prepare(path)
+            quieten_tokenizer()
             os.environ.setdefault("MILVUS_LITE_MEMTABLE_MEMORY_LIMIT_BYTES", str(MEMTABLE_BYTES))
         from pymilvus import MilvusClient  # loads grpc and pandas, which only a first call needs
 
         _quieten()
         try:
             client = MilvusClient(
-                path or self.uri, token=self._token, timeout=self.timeout_seconds, dedicated=True
+                path or self.uri,
+                token=self._token,
+                timeout=self.timeout_seconds,
+                dedicated=True,
+                grpc_options=_LOCAL_CHANNEL if path is not None else {},
             )
         except foreign_errors() as error:
             if path is not None and lock_is_held(path):
