@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.documents import Chunk
-from core.model.search import RouteList, SearchRequest
+from core.model.search import RouteList, SearchHit, SearchRequest
+from core.model.token_lens import Term, TermMatch
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 """Shape `(dimension,)`, float32, unit length."""
@@ -136,12 +137,52 @@ class KnowledgeSearchPort(Protocol):
         """Count the chunks that pass the filters; None asks all."""
         ...
 
+    def find(self, name: str) -> tuple[SearchHit, ...]:
+        """Return the chunks whose doc_id or source is exactly the name, in any category and kb_scope.
+
+        By doc_id and chunk_index, ranks from 1 in that order, without any score; () when the build
+        holds none. At most the first 16,384 that the store gives.
+
+        Raises:
+            CollectionMismatch: the collection says of no row which document it is from.
+        """
+        ...
+
     def identify(self) -> BuildIdentity:
         """Name the build that answers; counts nothing, so that a lookup can afford it."""
         ...
 
     def describe(self) -> BuildDescription:
         """Describe the build that answers, with its rows counted now."""
+        ...
+
+    def terms(self, text: str) -> tuple[Term, ...]:
+        """Cut a text as the build's own analyzer does; in order, with repetitions.
+
+        Stop words and punctuation are there as dropped, where the store lets them be told.
+
+        Raises:
+            HybridUnsupported: the collection has no BM25 field; says what is missing.
+        """
+        ...
+
+    def document_frequencies(self, terms: Sequence[str]) -> Mapping[str, int | None]:
+        """Count the chunks of the whole build that hold each term, as `terms` makes them.
+
+        Filters and knowledge bases play no part, because they play none in BM25's statistics. None
+        for a term that the store cannot count.
+
+        Raises:
+            HybridUnsupported: as above.
+        """
+        ...
+
+    def match_terms(self, query: str, chunk_id: str) -> TermMatch | None:
+        """Say what a query and one chunk share; None when the build holds no chunk of that key.
+
+        Raises:
+            HybridUnsupported: as above.
+        """
         ...
 
 

@@ -8,20 +8,29 @@ Several builds live side by side; the alias is a name that points to one of them
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.adapters.analyzer import analyze, has_terms
+from core.adapters.analyzer import analyze, has_terms, terms_of
 from core.adapters.checks import (
     NO_TERMS,
-    NOTHING_FOUND,
     check_build_name,
     check_fingerprint,
     check_query_vector,
     check_rows,
 )
 from core.adapters.indexes import choose_index
+from core.adapters.memory_rows import (
+    MemoryBuild,
+    StoredRow,
+    best,
+    filtered,
+    hit_of,
+    listed,
+    passes,
+    ranked_by_bm25,
+    route_of,
+)
 from core.adapters.scoring import (
     bm25,
     corpus_statistics,
@@ -35,26 +44,9 @@ from core.errors import CollectionMissing, StoreError
 from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.documents import Chunk
 from core.model.identity import evidence_key
-from core.model.search import Ranker, Route, RouteList, RouteScore, RouteState, SearchHit, SearchRequest
+from core.model.search import Ranker, Route, RouteList, RouteState, SearchHit, SearchRequest
+from core.model.token_lens import Term, TermMatch
 from core.ports import Vector, Vectors
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRow:
-    """A chunk as it is kept: with its vector and its counted terms."""
-
-    chunk: Chunk
-    vector: Vector
-    terms: Counter[str]
-
-
-@dataclass(slots=True)
-class MemoryBuild:
-    """One build; `rows` by primary key, in the order they were written."""
-
-    fingerprint: Fingerprint
-    index_type: str
-    rows: dict[str, StoredRow] = field(default_factory=dict)
 
 
 class MemoryStore:
@@ -102,7 +94,7 @@ class MemorySearcher:
     def search_dense(self, request: SearchRequest, vector: Vector) -> RouteList:
         """See `KnowledgeSearchPort`."""
         started = time.perf_counter()
-        return _listed(Route.DENSE, _route(Route.DENSE, self._dense(request, vector)), request, started)
+        return listed(Route.DENSE, route_of(Route.DENSE, self._dense(request, vector)), request, started)
 
     def search_sparse(self, request: SearchRequest) -> RouteList:
         """See `KnowledgeSearchPort`."""
@@ -110,15 +102,15 @@ class MemorySearcher:
         if not has_terms(request.query):
             return RouteList(Route.SPARSE, RouteState.NOT_RUN, limit=request.retrieve_k, reason=NO_TERMS)
         started = time.perf_counter()
-        hits = _route(Route.SPARSE, _sparse(build, request))
-        return _listed(Route.SPARSE, hits, request, started)
+        hits = route_of(Route.SPARSE, ranked_by_bm25(build, request))
+        return listed(Route.SPARSE, hits, request, started)
 
     def search_hybrid(self, request: SearchRequest, vector: Vector) -> RouteList:
         """See `KnowledgeSearchPort`."""
         started = time.perf_counter()
         build = self._attached()
         dense = self._dense(request, vector)
-        sparse = _sparse(build, request) if has_terms(request.query) else []
+        sparse = ranked_by_bm25(build, request) if has_terms(request.query) else []
         if request.ranker is Ranker.RRF:
             routes = [[row.chunk.id for row, _ in route] for route in (dense, sparse)]
             fused = fuse_ranks(routes, request.rrf_k)
@@ -128,14 +120,21 @@ class MemorySearcher:
             matching = {row.chunk.id: normalised(score, "BM25") for row, score in sparse}
             fused = fuse_weighted([(near, request.weight_dense), (matching, request.weight_sparse)])
         scored = [(build.rows[key], float(np.float32(score))) for key, score in fused.items()]
-        keys = [evidence_key(_hit(row, 1)) for row, _ in scored]
+        keys = [evidence_key(hit_of(row, 1)) for row, _ in scored]
         order = tie_order([score for _, score in scored], keys, request.ranker)
         kept = [scored[position] for position in order[: request.retrieve_k]]
-        return _listed(Route.FUSED, _route(Route.FUSED, kept), request, started)
+        return listed(Route.FUSED, route_of(Route.FUSED, kept), request, started)
 
     def count(self, *, category: str | None = None, kb_scope: str | None = None) -> int:
         """See `KnowledgeSearchPort`."""
-        return sum(_passes(row.chunk, category, kb_scope) for row in self._attached().rows.values())
+        return sum(passes(row.chunk, category, kb_scope) for row in self._attached().rows.values())
+
+    def find(self, name: str) -> tuple[SearchHit, ...]:
+        """See `KnowledgeSearchPort`."""
+        rows = self._attached().rows.values()
+        named = [row for row in rows if name in (row.chunk.doc_id, row.chunk.source)]
+        named.sort(key=lambda row: (row.chunk.doc_id, row.chunk.chunk_index))
+        return tuple(hit_of(row, rank) for rank, row in enumerate(named, start=1))
 
     def identify(self) -> BuildIdentity:
         """See `KnowledgeSearchPort`."""
@@ -145,6 +144,28 @@ class MemorySearcher:
         """See `KnowledgeSearchPort`."""
         self._attached()
         return self._store.describe(self._name())
+
+    def terms(self, text: str) -> tuple[Term, ...]:
+        """See `KnowledgeSearchPort`; every build of this store is cut by the one analyzer."""
+        self._attached()
+        return terms_of(text)
+
+    def document_frequencies(self, terms: Sequence[str]) -> Mapping[str, int | None]:
+        """See `KnowledgeSearchPort`; always known here."""
+        rows = self._attached().rows.values()
+        return {term: sum(term in row.terms for row in rows) for term in terms}
+
+    def match_terms(self, query: str, chunk_id: str) -> TermMatch | None:
+        """See `KnowledgeSearchPort`; the formula gives every share."""
+        rows = self._attached().rows
+        if chunk_id not in rows:
+            return None
+        statistics = corpus_statistics([row.terms for row in rows.values()])
+        row, asked = rows[chunk_id], Counter(analyze(query) if has_terms(query) else ())
+        units: dict[str, float | None] = {
+            term: bm25(Counter([term]), row.terms, statistics) for term in asked if term in row.terms
+        }
+        return TermMatch(row.chunk.search_text, bm25(asked, row.terms, statistics), units)
 
     def _name(self) -> str:
         name = self._build or self._store.live
@@ -164,54 +185,9 @@ class MemorySearcher:
     def _dense(self, request: SearchRequest, vector: Vector) -> list[tuple[StoredRow, float]]:
         build = self._attached()
         check_query_vector(self._name(), vector, build.fingerprint.dimension)
-        rows = _filtered(build, request)
+        rows = filtered(build, request)
         cosines = [float(np.float32(np.dot(row.vector.astype(np.float64), vector))) for row in rows]
-        return _best(rows, cosines, request.retrieve_k)
-
-
-def _sparse(build: MemoryBuild, request: SearchRequest) -> list[tuple[StoredRow, float]]:
-    statistics = corpus_statistics([row.terms for row in build.rows.values()])
-    query = Counter(analyze(request.query))
-    scored = [(row, bm25(query, row.terms, statistics)) for row in _filtered(build, request)]
-    found = [(row, float(np.float32(score))) for row, score in scored if score > 0]
-    return _best([row for row, _ in found], [score for _, score in found], request.retrieve_k)
-
-
-def _best(rows: Sequence[StoredRow], scores: Sequence[float], limit: int) -> list[tuple[StoredRow, float]]:
-    """Order by score, highest first; equal scores keep the order of writing."""
-    return sorted(zip(rows, scores, strict=True), key=lambda pair: -pair[1])[:limit]
-
-
-def _filtered(build: MemoryBuild, request: SearchRequest) -> list[StoredRow]:
-    rows = build.rows.values()
-    return [row for row in rows if _passes(row.chunk, request.category_filter, request.kb_scope)]
-
-
-def _passes(chunk: Chunk, category: str | None, kb_scope: str | None) -> bool:
-    return category in (None, chunk.category) and kb_scope in (None, chunk.kb_scope)
-
-
-def _hit(row: StoredRow, rank: int, **score: RouteScore) -> SearchHit:
-    chunk = row.chunk
-    return SearchHit(
-        id=chunk.id, doc_id=chunk.doc_id, chunk_index=chunk.chunk_index, content=chunk.content,
-        title=chunk.title or None, breadcrumb=chunk.breadcrumb or None, source=chunk.source or None,
-        category=chunk.category, kb_scope=chunk.kb_scope, rank=rank, metadata=dict(chunk.metadata),
-        dense=score.get("dense"), sparse=score.get("sparse"), fused=score.get("fused"),
-    )  # fmt: skip
-
-
-def _route(route: Route, scored: Sequence[tuple[StoredRow, float]]) -> tuple[SearchHit, ...]:
-    return tuple(
-        _hit(row, rank, **{route.value: RouteScore(rank, score)})
-        for rank, (row, score) in enumerate(scored, start=1)
-    )
-
-
-def _listed(route: Route, hits: tuple[SearchHit, ...], request: SearchRequest, started: float) -> RouteList:
-    state = RouteState.OK if hits else RouteState.EMPTY
-    spent = (time.perf_counter() - started) * 1000
-    return RouteList(route, state, hits, request.retrieve_k, spent, "" if hits else NOTHING_FOUND)
+        return best(rows, cosines, request.retrieve_k)
 
 
 class MemoryWriter:

@@ -1,6 +1,6 @@
 """A knowledge base made of values: given scores, builds in memory, jobs that end at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from core.model.documents import Chunk
 from core.model.identity import chunk_key
 from core.model.lookup import LookupResult
 from core.model.search import Route, RouteList, RouteScore, RouteState, SearchHit, SearchMode, SearchRequest
+from core.model.token_lens import Term, TermMatch
 from core.ports import StageProgress, Vector
 from core.retrieval.configuration import Configuration
 from core.retrieval.levels import Thresholds
@@ -90,11 +91,35 @@ class FakeSearcher:
     def count(self, *, category: str | None = None, kb_scope: str | None = None) -> int:
         return sum(category in (None, row.chunk.category) for row in self.rows)
 
+    def find(self, name: str) -> tuple[SearchHit, ...]:
+        chunks = sorted(
+            (row.chunk for row in self.rows if name in (row.chunk.doc_id, row.chunk.source)),
+            key=lambda chunk: (chunk.doc_id, chunk.chunk_index),
+        )
+        hits = [_hit(chunk, rank, Route.DENSE, 0.0) for rank, chunk in enumerate(chunks, start=1)]
+        return tuple(replace(hit, dense=None) for hit in hits)
+
     def identify(self) -> BuildIdentity:
         return BuildIdentity(a_build().name, "COSINE")
 
     def describe(self) -> BuildDescription:
         return a_build(chunks=len(self.rows))
+
+    def terms(self, text: str) -> tuple[Term, ...]:
+        return tuple(Term(word.lower()) for word in text.split())
+
+    def document_frequencies(self, terms: Sequence[str]) -> dict[str, int | None]:
+        held = [{term.text for term in self.terms(row.chunk.search_text)} for row in self.rows]
+        return {term: sum(term in words for words in held) for term in terms}
+
+    def match_terms(self, query: str, chunk_id: str) -> TermMatch | None:
+        """Each shared term is worth 1.0."""
+        text = next((row.chunk.search_text for row in self.rows if row.chunk.id == chunk_id), None)
+        if text is None:
+            return None
+        held = {term.text for term in self.terms(text)}
+        shared = [term.text for term in self.terms(query) if term.text in held]
+        return TermMatch(text, float(len(shared)), dict.fromkeys(shared, 1.0))
 
     def _list(
         self, route: Route, request: SearchRequest, pick: Callable[[Scored], float | None]

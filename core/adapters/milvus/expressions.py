@@ -45,6 +45,11 @@ def any_of(field: str, values: Sequence[str]) -> str:
     return f"{field} in [{', '.join(map(quoted, values))}]"
 
 
+def either(*conditions: str) -> str:
+    """Join conditions with `or`, at least one of them."""
+    return " or ".join(f"({condition})" for condition in conditions)
+
+
 def every(*conditions: str) -> str:
     """Join conditions with `and`; "" for none, which asks all rows."""
     return " and ".join(condition for condition in conditions if condition)

@@ -6,6 +6,7 @@ row outside the asked category or kb_scope and no score that is not a number get
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from core.adapters.milvus import schema
@@ -26,6 +27,13 @@ def hits_of(
     return tuple(_hit(row, rank, route, metric, request) for rank, row in enumerate(rows, start=1))
 
 
+def rows_in_order(rows: Iterable[Mapping[str, Any]]) -> tuple[SearchHit, ...]:
+    """Turn rows of a query into hits by doc_id and chunk_index, ranks from 1, without scores."""
+    found = [_bare(str(row[schema.ID]), row, 1) for row in rows]
+    found.sort(key=lambda hit: (hit.doc_id or "", hit.chunk_index or 0, hit.id))
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(found, start=1))
+
+
 def score_of(distance: float, route: Route, metric: str) -> float:
     """Turn the server's value into a score, higher is closer; BM25 comes back negative on Milvus Lite."""
     if route is Route.DENSE:
@@ -44,6 +52,15 @@ def _hit(row: Mapping[str, Any], rank: int, route: Route, metric: str, request: 
             "Index its document again, or rebuild the collection."
         )
     score = RouteScore(rank, score_of(distance, route, metric))
+    return replace(
+        _bare(identifier, entity, rank),
+        dense=score if route is Route.DENSE else None,
+        sparse=score if route is Route.SPARSE else None,
+        fused=score if route is Route.FUSED else None,
+    )
+
+
+def _bare(identifier: str, entity: Mapping[str, Any], rank: int) -> SearchHit:
     metadata = entity.get(schema.METADATA)
     known = metadata if isinstance(metadata, dict) else {}
     index = entity.get(schema.CHUNK_INDEX, known.get("chunkIndex"))
@@ -58,9 +75,6 @@ def _hit(row: Mapping[str, Any], rank: int, route: Route, metric: str, request: 
         category=entity.get(schema.CATEGORY) or UNCATEGORIZED,
         kb_scope=entity.get(schema.KB_SCOPE) or "",
         rank=rank,
-        dense=score if route is Route.DENSE else None,
-        sparse=score if route is Route.SPARSE else None,
-        fused=score if route is Route.FUSED else None,
         metadata=known,
     )
 

@@ -9,32 +9,41 @@ only the whole union of both routes has every tie that touches the limit.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.adapters.analyzer import has_terms
-from core.adapters.checks import NO_TERMS, NOTHING_FOUND, check_fingerprint, check_query_vector
-from core.adapters.indexes import search_parameters
+from core.adapters.checks import NO_TERMS, NOTHING_FOUND, check_fingerprint
 from core.adapters.milvus import schema
+from core.adapters.milvus import terms as term_queries
 from core.adapters.milvus.connection import LONG_SECONDS, MilvusConnection
 from core.adapters.milvus.expressions import scope_filter
-from core.adapters.milvus.hits import hits_of
+from core.adapters.milvus.hits import hits_of, rows_in_order
+from core.adapters.milvus.requests import (
+    dense_request,
+    output_fields,
+    ranker_of,
+    require_hybrid,
+    sparse_request,
+)
 from core.adapters.milvus.stored import (
     StoredCollection,
     count_rows,
     describe_build,
     live_name,
     read_stored,
+    rows_of_document,
 )
 from core.adapters.scoring import tie_order
-from core.errors import CollectionMismatch, CollectionMissing, HybridUnsupported
+from core.errors import CollectionMismatch, CollectionMissing
 from core.model.builds import BuildDescription, BuildIdentity, Fingerprint
 from core.model.identity import evidence_key
-from core.model.search import Ranker, Route, RouteList, RouteState, SearchRequest
+from core.model.search import Route, RouteList, RouteState, SearchHit, SearchRequest
+from core.model.token_lens import Term, TermMatch
 from core.ports import Vector
 
 if TYPE_CHECKING:
-    from pymilvus import AnnSearchRequest, MilvusClient, RRFRanker, WeightedRanker
+    from pymilvus import AnnSearchRequest, MilvusClient
 
 T = TypeVar("T")
 
@@ -69,19 +78,19 @@ class MilvusSearcher:
         """See `KnowledgeSearchPort`."""
 
         def ask(client: "MilvusClient", stored: StoredCollection) -> list[Any]:
-            dense = _dense_request(stored, request, vector)
+            dense = dense_request(stored, request, vector)
             return self._search(client, stored, dense)
 
         return self._listed(Route.DENSE, request, ask)
 
     def search_sparse(self, request: SearchRequest) -> RouteList:
         """See `KnowledgeSearchPort`."""
-        _require_hybrid(self._attach())
+        require_hybrid(self._attach())
         if not has_terms(request.query):
             return RouteList(Route.SPARSE, RouteState.NOT_RUN, limit=request.retrieve_k, reason=NO_TERMS)
 
         def ask(client: "MilvusClient", stored: StoredCollection) -> list[Any]:
-            return self._search(client, stored, _sparse_request(stored, request))
+            return self._search(client, stored, sparse_request(stored, request))
 
         return self._listed(Route.SPARSE, request, ask)
 
@@ -89,15 +98,15 @@ class MilvusSearcher:
         """See `KnowledgeSearchPort`."""
 
         def ask(client: "MilvusClient", stored: StoredCollection) -> list[Any]:
-            routes = [_dense_request(stored, request, vector)]
+            routes = [dense_request(stored, request, vector)]
             if has_terms(request.query):
-                routes.append(_sparse_request(stored, request))
+                routes.append(sparse_request(stored, request))
             found = client.hybrid_search(
                 stored.name,
                 routes,
-                _ranker(request, len(routes)),
+                ranker_of(request, len(routes)),
                 limit=len(routes) * request.retrieve_k,
-                output_fields=_output_fields(stored),
+                output_fields=output_fields(stored),
                 timeout=self._connection.timeout_seconds,
             )
             return list(found[0])
@@ -110,6 +119,10 @@ class MilvusSearcher:
         _require_fields(stored, category, kb_scope)
         return count_rows(self._connection, stored.name, scope_filter(category, kb_scope))
 
+    def find(self, name: str) -> tuple[SearchHit, ...]:
+        """See `KnowledgeSearchPort`."""
+        return rows_in_order(rows_of_document(self._connection, self._attach(), name))
+
     def identify(self) -> BuildIdentity:
         """See `KnowledgeSearchPort`."""
         stored = self._attach()
@@ -121,6 +134,23 @@ class MilvusSearcher:
         live = live_name(self._connection, self._collection)
         return describe_build(self._connection, stored, live=stored.name == live)
 
+    def terms(self, text: str) -> tuple[Term, ...]:
+        """See `KnowledgeSearchPort`."""
+        return term_queries.terms_of_text(self._connection, self._attach_hybrid(), text)
+
+    def document_frequencies(self, terms: Sequence[str]) -> Mapping[str, int | None]:
+        """See `KnowledgeSearchPort`."""
+        return term_queries.document_frequencies(self._connection, self._attach_hybrid(), terms)
+
+    def match_terms(self, query: str, chunk_id: str) -> TermMatch | None:
+        """See `KnowledgeSearchPort`."""
+        return term_queries.match_terms(self._connection, self._attach_hybrid(), query, chunk_id)
+
+    def _attach_hybrid(self) -> StoredCollection:
+        stored = self._attach()
+        require_hybrid(stored)
+        return stored
+
     def _search(
         self, client: "MilvusClient", stored: StoredCollection, route: "AnnSearchRequest"
     ) -> list[Any]:
@@ -131,7 +161,7 @@ class MilvusSearcher:
             search_params=route.param,
             limit=route.limit,
             filter=route.expr or "",
-            output_fields=_output_fields(stored),
+            output_fields=output_fields(stored),
             timeout=self._connection.timeout_seconds,
         )
         return list(found[0])
@@ -146,7 +176,7 @@ class MilvusSearcher:
         stored = self._attach()
         _require_fields(stored, request.category_filter, request.kb_scope)
         if route is not Route.DENSE:
-            _require_hybrid(stored)
+            require_hybrid(stored)
         started = time.perf_counter()
         try:
             rows = self._run(ask, stored)
@@ -217,15 +247,6 @@ def _check_fits(stored: StoredCollection, expected: Fingerprint | None) -> None:
         )
 
 
-def _require_hybrid(stored: StoredCollection) -> None:
-    if stored.missing_for_hybrid:
-        raise HybridUnsupported(
-            f"Collection {stored.name} has no BM25 search: it lacks "
-            f"{', '.join(stored.missing_for_hybrid)}. Rebuild the collection, or search in dense mode "
-            "(retrieval.search.mode = dense)."
-        )
-
-
 def _require_fields(stored: StoredCollection, category: str | None, kb_scope: str | None) -> None:
     asked = ((schema.CATEGORY, category), (schema.KB_SCOPE, kb_scope))
     missing = [name for name, value in asked if value is not None and name not in stored.fields]
@@ -234,48 +255,6 @@ def _require_fields(stored: StoredCollection, category: str | None, kb_scope: st
             f"Collection {stored.name} cannot be filtered: it lacks {', '.join(missing)}. "
             "Rebuild the collection, or search without this filter."
         )
-
-
-def _output_fields(stored: StoredCollection) -> list[str]:
-    return [name for name in schema.OUTPUT_FIELDS if name in stored.fields]
-
-
-def _dense_request(stored: StoredCollection, request: SearchRequest, vector: Vector) -> "AnnSearchRequest":
-    from pymilvus import AnnSearchRequest  # loaded by the connection already
-
-    check_query_vector(stored.name, vector, stored.dimension)
-    expression = scope_filter(request.category_filter, request.kb_scope)
-    tuning = search_parameters(
-        stored.index_type, stored.lists, request.retrieve_k, filtered=bool(expression)
-    )
-    return AnnSearchRequest(
-        [vector.tolist()],
-        schema.VECTOR,
-        {"metric_type": stored.metric, "params": tuning},
-        request.retrieve_k,
-        expr=expression or None,
-    )
-
-
-def _sparse_request(stored: StoredCollection, request: SearchRequest) -> "AnnSearchRequest":
-    from pymilvus import AnnSearchRequest  # loaded by the connection already
-
-    _require_hybrid(stored)
-    return AnnSearchRequest(
-        [request.query],
-        schema.SPARSE_VECTOR,
-        {"metric_type": "BM25", "params": {}},
-        request.retrieve_k,
-        expr=scope_filter(request.category_filter, request.kb_scope) or None,
-    )
-
-
-def _ranker(request: SearchRequest, routes: int) -> "RRFRanker | WeightedRanker":
-    from pymilvus import RRFRanker, WeightedRanker  # loaded by the connection already
-
-    if request.ranker is Ranker.RRF:
-        return RRFRanker(request.rrf_k)
-    return WeightedRanker(*(request.weight_dense, request.weight_sparse)[:routes], norm_score=True)
 
 
 def _in_order(rows: list[Any], stored: StoredCollection, request: SearchRequest) -> list[Any]:

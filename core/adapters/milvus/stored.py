@@ -4,15 +4,22 @@ In: a connection and a name. Out: frozen values. Invariant: nothing is assumed a
 that the store does not say, so foreign and legacy ones are described as they are.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.adapters.milvus import schema
 from core.adapters.milvus.connection import MilvusConnection
+from core.adapters.milvus.expressions import either, equals
+from core.errors import CollectionMismatch
 from core.model.builds import BuildDescription, Fingerprint
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
+
+
+MAX_QUERY_ROWS = 16_384
+"""The most that a server returns in one query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,38 @@ def count_rows(connection: MilvusConnection, name: str, expression: str = "") ->
         return int(rows[0]["count(*)"])
 
     return connection.call(ask, f"counting rows of {name}", collection=name)
+
+
+def rows_of_document(
+    connection: MilvusConnection, stored: StoredCollection, name: str
+) -> list[Mapping[str, Any]]:
+    """Return the rows whose doc_id or source is the name, in no order, at most 16,384.
+
+    Raises:
+        CollectionMismatch: the collection has neither field.
+    """
+    known = [field for field in (schema.DOC_ID, schema.SOURCE) if field in stored.fields]
+    if not known:
+        raise CollectionMismatch(
+            f"Collection {stored.name} cannot be asked for a document: it lacks "
+            f"{schema.DOC_ID} and {schema.SOURCE}. Rebuild the collection."
+        )
+    expression = either(*(equals(field, name) for field in known))
+    fields = [schema.ID, *(field for field in schema.OUTPUT_FIELDS if field in stored.fields)]
+
+    def ask(client: "MilvusClient") -> list[Mapping[str, Any]]:
+        return list(
+            client.query(
+                stored.name,
+                filter=expression,
+                output_fields=fields,
+                limit=MAX_QUERY_ROWS,
+                consistency_level="Strong",
+                timeout=connection.timeout_seconds,
+            )
+        )
+
+    return connection.call(ask, f"finding a document in {stored.name}", collection=stored.name)
 
 
 def describe_build(

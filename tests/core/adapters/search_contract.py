@@ -22,9 +22,10 @@ from tests.core.adapters.store_material import (
     texts,
     vector_of,
 )
+from tests.core.adapters.term_contract import TermContract
 
 
-class SearchContract:
+class SearchContract(TermContract):
     """`KnowledgeSearchPort`."""
 
     def test_a_hit_carries_the_chunk_as_it_was_written(self, store: StorePorts) -> None:
@@ -226,6 +227,34 @@ class SearchContract:
         assert [hit.fused.score for hit in fused.hits if hit.fused] == pytest.approx(
             [(1 + hit.dense.score) / 2 for hit in dense.hits if hit.dense], abs=1e-5
         )
+
+    def test_a_document_is_found_by_doc_id_or_source_in_order_without_scores(
+        self, store: StorePorts
+    ) -> None:
+        chunks = [
+            a_chunk("b1", doc_id="x/b.md", chunk_index=1, source="b.md", category="c2", kb_scope="x"),
+            a_chunk("b0", doc_id="x/b.md", chunk_index=0, source="b.md", category="c2", kb_scope="x"),
+            a_chunk("yb", doc_id="y/b.md", chunk_index=0, source="b.md", category="c1", kb_scope="y"),
+            a_chunk("a", doc_id="x/a.md", source="a.md", kb_scope="x"),
+        ]
+        searcher = store.filled("1", chunks)
+        found = searcher.find("x/b.md")
+        assert [(hit.content, hit.rank, hit.category, hit.kb_scope) for hit in found] == [
+            ("b0", 1, "c2", "x"), ("b1", 2, "c2", "x"),
+        ]  # fmt: skip
+        assert {(hit.dense, hit.sparse, hit.fused) for hit in found} == {(None, None, None)}
+        assert [hit.content for hit in searcher.find("b.md")] == ["b0", "b1", "yb"]
+        assert searcher.find("b") == searcher.find("") == ()
+
+    @pytest.mark.parametrize("value", HOSTILE)
+    def test_the_name_of_a_document_never_changes_the_meaning_of_a_search(
+        self, store: StorePorts, value: str
+    ) -> None:
+        """mil-02, mil-03: round trip by source, and no row of another document."""
+        searcher = store.filled("1", [
+            a_chunk("mine", doc_id="default/1", source=value), a_chunk("other", doc_id="default/2"),
+        ])  # fmt: skip
+        assert [hit.content for hit in searcher.find(value)] == ["mine"]
 
     def test_a_query_vector_of_another_dimension_is_named_with_both_numbers(
         self, store: StorePorts

@@ -8,6 +8,7 @@ import numpy as np
 from core.errors import StoreError
 from core.model.builds import BuildDescription, BuildIdentity
 from core.model.search import Route, RouteList, RouteState, SearchRequest
+from core.model.token_lens import Term
 from core.retrieval.configuration import Configuration
 from core.retrieval.levels import Thresholds
 
@@ -48,6 +49,23 @@ class ScriptedPort:
     def count(self, *, category=None, kb_scope=None):
         self.counted.append((category, kb_scope))
         return self.counts.get(category, 0)
+
+    def find(self, name):
+        found = {}
+        for answer in self.answers.values():
+            for hit in () if isinstance(answer, StoreError) else answer.hits:
+                if name in (hit.doc_id, hit.source):
+                    found.setdefault((hit.doc_id, hit.chunk_index), hit)
+        return tuple(found[key] for key in sorted(found))
+
+    def terms(self, text):
+        return tuple(Term(word) for word in text.split())
+
+    def document_frequencies(self, terms):
+        return dict.fromkeys(terms)
+
+    def match_terms(self, query, chunk_id):
+        return None
 
     def identify(self):
         return BuildIdentity("build", self.metric)
