@@ -11,11 +11,11 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_TEST := $(VENV)/.installed-test
 
 .DEFAULT_GOAL := help
-.PHONY: help install console test check fix chromium
+.PHONY: help install console test check fix chromium screenshots
 
 help: ## Say what there is
 	@echo "Targets:"
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 	@echo "Variables: PYTHON=python3.12, PORT=8601, STREAMLIT='--server.headless true', PYTEST='tests/core -k chunk'"
 
 install: $(INSTALLED) ## Make .venv and install RankLens with the versions of constraints.txt
@@ -36,6 +36,9 @@ check: $(INSTALLED_TEST) ## Lint, format, types and import directions, without c
 fix: $(INSTALLED_TEST) ## Mend what ruff can mend, and format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+screenshots: $(INSTALLED_TEST) chromium ## Take the pictures in docs/images from the console with the sample base
+	$(BIN)/python -m tests.browser.screenshots
 
 chromium: ## Install Debian's chromium for the browser tests when it is missing and this user may
 	@if command -v chromium >/dev/null; then :; \

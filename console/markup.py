@@ -35,13 +35,14 @@ def _badge(badge: Badge) -> str:
     return f'<span class="rl-badge rl-{badge.route}{state}">{escape(badge.label)}</span>'
 
 
-def _text(text: str, query: str) -> str:
-    """Show the beginning of a text, and all of it on request."""
-    if len(text) <= _PREVIEW_CHARACTERS:
-        return f'<div class="rl-text">{marked(_squeezed(text), query)}</div>'
-    cut = _cut(text, query)
+def _text(text: str, heading_characters: int, query: str) -> str:
+    """Show the beginning of a text below its headings, and all of it on request."""
+    body = text[heading_characters:]
+    if len(body) <= _PREVIEW_CHARACTERS:
+        return f'<div class="rl-text">{marked(_squeezed(body), query)}</div>'
+    cut = _cut(body, query)
     lead = "… " if cut else ""
-    start = marked(_squeezed(text[cut : cut + _PREVIEW_CHARACTERS]), query)
+    start = marked(_squeezed(body[cut : cut + _PREVIEW_CHARACTERS]), query)
     return (
         f'<div class="rl-text">{lead}{start} …</div><details><summary>{escape(t("whole chunk"))}</summary>'
         f'<div class="rl-text">{marked(text, query)}</div></details>'
@@ -75,11 +76,16 @@ def hit_card(card: Card, query: str) -> str:
         f'<div class="rl-head"><span class="rl-rank">{card.rank}</span>'
         f'<span class="rl-title">{marked(card.title, query)}</span>'
         f"{_chip(card.move, card.change_label)}</div>"
-        f'<div class="rl-meta">{_meta((card.breadcrumb, card.source, card.category))}{outside}</div>'
+        f'<div class="rl-meta">{_place(card, query)}{outside}</div>'
         f'<div class="rl-badges">{"".join(_badge(badge) for badge in card.badges)}</div>'
-        f"{_text(card.content, query)}"
+        f"{_text(card.content, card.heading_characters, query)}"
         f'<div class="rl-end">{_meta((level, card.end))}</div></li>'
     )
+
+
+def _place(card: Card, query: str) -> str:
+    place = f'<span class="rl-place">{marked(card.place, query)}</span>' if card.place else ""
+    return place + _meta((card.source, card.category))
 
 
 def _chip(move: Move, label: str) -> str:

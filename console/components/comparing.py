@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from console import charts, markup
+from console.components.guard import EVIDENCE_PAGE
 from console.components.lookups import configured, lookup
 from console.components.questions import Question
 from console.components.table import download
@@ -106,7 +107,7 @@ def pair(base: Services, question: Question, chosen: Choice) -> Pair:
 
 
 def finding(made: Pair) -> None:
-    """Draw the headline and the conditions under it."""
+    """Draw the headline, the conditions under it, and the way to the evidence."""
     st.html(markup.finding(headline(made.comparison), quiet=made.comparison.same))
     right = made.right.retrieval.chosen.response
     audit = conditions.audit_line(right) or conditions.audit_line(made.left.retrieval.chosen.response)
@@ -114,6 +115,12 @@ def finding(made: Pair) -> None:
         markup.facts(
             [overlap(made.comparison), audit, *_filters(made), *conditions.route_troubles(right)],
         )
+    )
+    # Without an address of its own: one would empty the fields that are bound to the URL.
+    st.page_link(
+        EVIDENCE_PAGE,
+        label=t("Evidence: where every candidate of this query ended"),
+        icon=":material/account_tree:",
     )
 
 
@@ -129,12 +136,13 @@ def columns(made: Pair) -> None:
     """Draw the two columns of cards."""
     left, right = st.columns(2)
     with left:
-        _column(made, made.left, made.comparison.left_name, right=False)
+        _column(made, made.left, right=False)
     with right:
-        _column(made, made.right, made.comparison.right_name, right=True)
+        _column(made, made.right, right=True)
 
 
-def _column(made: Pair, result: LookupResult, name: str, *, right: bool) -> None:
+def _column(made: Pair, result: LookupResult, *, right: bool) -> None:
+    name = made.comparison.right_name if right else made.comparison.left_name
     shown = cards(result, made.comparison, right=right, category=made.question.category)
     stamp = t("configuration {hash}").format(hash=result.configuration_hash)
     st.html(markup.column_head(name, stamp, conditions.time_line(result)))

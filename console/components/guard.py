@@ -47,7 +47,7 @@ def guard() -> Iterator[None]:
 def trouble(error: RankLensError) -> None:
     """Show an error: what kind of trouble it is, its own sentence, and where to go."""
     st.html(markup.trouble(heading(error), str(error)))
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if not isinstance(error, RequestInvalid):
             st.button(t("Try again"), icon=":material/refresh:", key="trouble_retry")
         if isinstance(error, _REBUILD):

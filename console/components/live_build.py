@@ -25,6 +25,7 @@ from core.indexing.reports import Inconsistency
 from core.wiring import Services
 
 _MOST_SENTENCES = 5
+_VERIFICATION_PIXELS = 320
 
 
 def live_build(base: Services) -> None:
@@ -71,7 +72,7 @@ def verification(base: Services) -> None:
     st.html(markup.figures(verification_figures(newest)))
     for failure in newest.probe_failures:
         st.text(failure)
-    table(verification_table(newest))
+    table(verification_table(newest), most_pixels=_VERIFICATION_PIXELS)
 
 
 def build_list(base: Services) -> None:

@@ -30,6 +30,7 @@ class Question:
 def question(base: Services) -> Question:
     """Draw the two fields and return what they hold."""
     known = (ALL, *base.categories())
+    _take_along()
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     query = left.text_input(
         t("Query"),
@@ -42,7 +43,21 @@ def question(base: Services) -> Question:
     category = right.selectbox(
         t("Category filter"), known, key=Url.CATEGORY, bind="query-params", format_func=category_name
     )
+    _complete_address()
     return Question((query or "").strip(), category or None)
+
+
+def _take_along() -> None:
+    """Assign what the fields hold, because a value that came from the URL is lost at a change of page."""
+    for name in (Url.QUERY, Url.CATEGORY):
+        if name in st.session_state:
+            st.session_state[name] = st.session_state[name]
+
+
+def _complete_address() -> None:
+    """Run the page once more when a value was taken along: only then does the URL get it."""
+    if any(st.session_state.get(name) and name not in st.query_params for name in (Url.QUERY, Url.CATEGORY)):
+        st.rerun()
 
 
 def category_name(category: str) -> str:

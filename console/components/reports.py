@@ -9,7 +9,8 @@ import streamlit as st
 from console.components.actions import DELETE, INDEX
 from console.components.job_panel import last_outcome, newest_finished
 from console.components.table import table
-from console.present.documents import outcome_table
+from console.present.documents import OUTCOME_WIDTHS, outcome_line, outcome_table, worth_reading
+from console.present.inert import label
 from core.indexing.reports import IndexReport
 from core.wiring import Services
 
@@ -19,6 +20,8 @@ def upload_report(base: Services) -> None:
     last_outcome(base, (INDEX, DELETE))
     newest = newest_finished(base, (INDEX, DELETE))
     if newest is not None and isinstance(newest.result, IndexReport):
-        table(outcome_table(newest.result.files))
+        files = newest.result.files
+        with st.expander(label(outcome_line(files)), expanded=worth_reading(files)):
+            table(outcome_table(files), OUTCOME_WIDTHS)
         for warning in newest.result.warnings:
             st.text(warning)

@@ -63,9 +63,7 @@ def empty_base(base: Services) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if not base.settings.console.read_only:
             started = st.button(
-                counted(
-                    "Index the sample base (1 file)", "Index the sample base ({count} files)", len(files)
-                ),
+                sample_label(len(files)),
                 type="primary",
                 icon=":material/auto_stories:",
                 key="starting_sample",

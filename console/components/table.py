@@ -9,26 +9,28 @@ from typing import Final, Literal
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import Column
+from streamlit.column_config import Column, NumberColumn
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from console.present.tables import csv
+from console.present.tables import SCORE_FORMATS, csv
 from console.present.units import MISSING
 from console.texts import t
 
-_MOST_ROWS = 14
+_ROW_PIXELS = 35
 _TALL_PIXELS = 520
 _NARROW_PIXELS = 62
 NO_WIDTHS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-def table(rows: pd.DataFrame, widths: Mapping[str, int] = NO_WIDTHS) -> None:
-    """Draw a table without its index; `widths` in pixels by column name."""
+def table(
+    rows: pd.DataFrame, widths: Mapping[str, int] = NO_WIDTHS, *, most_pixels: int = _TALL_PIXELS
+) -> None:
+    """Draw a table without its index; `widths` in pixels by column name, a long one scrolls inside."""
     st.dataframe(
         rows,
         hide_index=True,
         placeholder=MISSING,
-        height=_height(rows),
+        height=_height(rows, most_pixels),
         column_config=_columns(rows, widths),
     )
 
@@ -39,7 +41,7 @@ def selectable_table(rows: pd.DataFrame, key: str, widths: Mapping[str, int] = N
         rows,
         hide_index=True,
         placeholder=MISSING,
-        height=_height(rows),
+        height=_height(rows, _TALL_PIXELS),
         column_config=_columns(rows, widths),
         key=key,
         on_select="rerun",
@@ -53,11 +55,18 @@ def _columns(rows: pd.DataFrame, widths: Mapping[str, int]) -> dict[str, ColumnC
     """Give numbers little room, so that a table fits a narrow window without scrolling sideways."""
     numeric = {name for name in rows.columns if pd.api.types.is_numeric_dtype(rows[name])}
     pixels = {t(name): width for name, width in widths.items()} | dict.fromkeys(numeric, _NARROW_PIXELS)
-    return {name: Column(width=pixels[name]) for name in rows.columns if name in pixels}
+    formats = {t(name): form for name, form in SCORE_FORMATS.items()}
+    return {
+        name: NumberColumn(width=pixels[name], format=formats[name])
+        if name in formats
+        else Column(width=pixels[name])
+        for name in rows.columns
+        if name in pixels
+    }
 
 
-def _height(rows: pd.DataFrame) -> int | Literal["content"]:
-    return "content" if len(rows) <= _MOST_ROWS else _TALL_PIXELS
+def _height(rows: pd.DataFrame, most_pixels: int) -> int | Literal["content"]:
+    return "content" if (len(rows) + 1) * _ROW_PIXELS <= most_pixels else most_pixels
 
 
 def download(rows: pd.DataFrame, file_name: str) -> None:

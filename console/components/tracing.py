@@ -49,12 +49,12 @@ def stamp(result: LookupResult) -> None:
             (
                 (t("Configuration"), result.configuration_hash),
                 (t("Build"), result.build),
-                (t("Total"), milliseconds(result.milliseconds.get("total"))),
-                (t("Stages"), times),
                 (t("Hits by route"), route_counts(result)),
+                (t("Total"), milliseconds(result.milliseconds.get("total"))),
             )
         )
     )
+    st.html(markup.facts([times]))
 
 
 def funnel_section(result: LookupResult) -> None:

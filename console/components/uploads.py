@@ -11,7 +11,7 @@ import streamlit as st
 from console import markup
 from console.components.actions import start_indexing
 from console.components.table import table
-from console.present.documents import PreviewRow, index_label, preview_table
+from console.present.documents import PREVIEW_WIDTHS, PreviewRow, index_label, preview_table
 from console.state import Session
 from console.texts import chunks, t
 from core.errors import FileRefused
@@ -29,7 +29,7 @@ def upload(base: Services) -> None:
     if not files:
         return
     rows = [_previewed(file.name, file.data, file.category, file.kb_scope, base) for file in files]
-    table(preview_table(rows))
+    table(preview_table(rows), PREVIEW_WIDTHS)
     ready = [file for file, row in zip(files, rows, strict=True) if row.preview]
     if st.button(
         index_label(rows),
@@ -49,7 +49,7 @@ def chosen_files(base: Services) -> list[UploadedFile]:
     left, middle, right = st.columns([3, 1, 1])
     round_number = st.session_state.setdefault(Session.UPLOAD_ROUND, 0)
     chosen = left.file_uploader(
-        t("Files"),
+        t("Markdown or text files"),
         accept_multiple_files=True,
         key=f"{Session.UPLOAD}_{round_number}",
         max_upload_size=base.settings.console.upload_limit_megabytes,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from console.palette import MOVE_SHAPES, Move
-from console.present.hits import Badge, badges, title_of
+from console.present.hits import Badge, badges, heading_characters, place_of, title_of
 from console.present.overlap import jaccard, rank_biased_overlap
 from console.texts import chunks, counted, t
 from core.model.identity import evidence_key
@@ -40,6 +40,8 @@ class Card:
 
     Attributes:
         rank: position in the column, from 1.
+        place: the headings below the title that lead to the chunk; "" when there are none.
+        heading_characters: how much of the start of `content` repeats title and place.
         change_label: the move in words and a shape, for example `▲ from #5`.
         end: what became of it after retrieving, in words.
         outside: its category is not the one that was asked for.
@@ -48,10 +50,11 @@ class Card:
     rank: int
     evidence_key: str
     title: str
-    breadcrumb: str
+    place: str
     source: str
     category: str
     content: str
+    heading_characters: int
     badges: tuple[Badge, ...]
     move: Move
     change_label: str
@@ -219,10 +222,11 @@ def cards(
                 rank=rank,
                 evidence_key=key,
                 title=title_of(hit),
-                breadcrumb=hit.breadcrumb or "",
+                place=place_of(hit),
                 source=hit.source or "",
                 category=hit.category,
                 content=hit.content,
+                heading_characters=heading_characters(hit),
                 badges=badges(hit, response),
                 move=change.move,
                 change_label=change_label(change, comparison, right=right),

@@ -3,6 +3,7 @@
 In: previews, reports, catalog rows. Out: `DataFrame`s and sentences.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,13 +16,17 @@ from core.catalog.records import CatalogDocument, DocumentState
 from core.indexing.reports import FileOutcome, FileReport, Preview
 
 DOCUMENT_WIDTHS = {
-    "Title": 170,
+    "Title": 180,
     "Name": 190,
-    "Category": 100,
-    "Knowledge base": 90,
-    "State": 115,
-    "Size": 60,
+    "Category": 85,
+    "Knowledge base": 108,
+    "State": 108,
+    "Size": 54,
 }
+PREVIEW_WIDTHS = {"File": 180, "Size": 54, "Title": 170, "Encoding": 70, "Remark": 380}
+OUTCOME_WIDTHS = {"File": 260, "Outcome": 100, "Reason or remark": 500}
+
+_FEW_FILES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,22 @@ def outcome_table(reports: Sequence[FileReport]) -> pd.DataFrame:
                 " ".join([report.reason, *report.warnings]).strip() for report in ordered
             ],
         }
+    )
+
+
+def outcome_line(reports: Sequence[FileReport]) -> str:
+    """Count the files by outcome, refused ones first; empty without files."""
+    counts = Counter(report.outcome for report in reports)
+    order = (FileOutcome.REFUSED, FileOutcome.INDEXED, FileOutcome.REPLACED, FileOutcome.UNCHANGED)
+    return " · ".join(
+        f"{outcome_name(outcome)} {counts[outcome]:,}" for outcome in order if counts[outcome]
+    )
+
+
+def worth_reading(reports: Sequence[FileReport]) -> bool:
+    """Tell whether the files are few, or one of them was refused or carries a remark."""
+    return len(reports) <= _FEW_FILES or any(
+        report.outcome is FileOutcome.REFUSED or report.warnings for report in reports
     )
 
 

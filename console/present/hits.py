@@ -11,6 +11,8 @@ from console.texts import t
 from core.model.lookup import Level
 from core.model.search import Route, RouteList, RouteScore, RouteState, SearchHit, SearchResponse
 
+_BREADCRUMB_SEPARATOR = " > "
+
 
 @dataclass(frozen=True, slots=True)
 class Badge:
@@ -24,6 +26,25 @@ class Badge:
 def title_of(hit: SearchHit) -> str:
     """Return the title, else the source, else a word for none."""
     return hit.title or hit.source or t("untitled")
+
+
+def place_of(hit: SearchHit) -> str:
+    """Return the headings that lead to the chunk, without the title; "" directly under the title."""
+    breadcrumb, title = hit.breadcrumb or "", hit.title or ""
+    if title and breadcrumb == title:
+        return ""
+    return breadcrumb.removeprefix(f"{title}{_BREADCRUMB_SEPARATOR}") if title else breadcrumb
+
+
+def heading_characters(hit: SearchHit) -> int:
+    """Return how many characters at the start of the content are headings that the breadcrumb shows.
+
+    0 when the row says nothing usable, as a foreign one may, or when nothing else would be left.
+    """
+    count = hit.metadata.get("heading_characters")
+    if type(count) is not int or not 0 <= count < len(hit.content):
+        return 0
+    return count
 
 
 def short_key(evidence_key: str) -> str:

@@ -7,7 +7,7 @@ chunk. Invariant: what reaches the agent is always among the lines; the others f
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.present.hits import title_of
+from console.present.hits import heading_characters, place_of, title_of
 from console.present.ledger import LedgerRow, ledger_rows
 from console.texts import counted, t
 from core.model.identity import evidence_key
@@ -76,8 +76,8 @@ def _line(row: LedgerRow, hit: SearchHit) -> SlopeLine:
     return SlopeLine(
         evidence_key=row.evidence_key,
         name=title_of(hit),
-        place=row.breadcrumb,
-        excerpt=" ".join(hit.content.split())[:_EXCERPT_CHARACTERS],
+        place=place_of(hit),
+        excerpt=" ".join(hit.content[heading_characters(hit) :].split())[:_EXCERPT_CHARACTERS],
         dense=dense.rank if dense else None,
         fused=row.fused.rank if row.fused else None,
         sparse=sparse.rank if sparse else None,

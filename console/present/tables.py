@@ -19,8 +19,9 @@ from core.model.search import RouteScore
 
 INTEGER = "Int64"
 CHANGE_WIDTHS = {"Title": 170, "Chunk": 210, "Change": 80}
-LEDGER_WIDTHS = {"Title": 140, "Chunk": 170, "Level": 66, "End": 120, "Reason": 240}
+LEDGER_WIDTHS = {"Title": 130, "Chunk": 110, "Level": 62, "End": 140, "Reason": 300}
 NUMBER = "Float64"
+SCORE_FORMATS = {"Cosine": "%.3f", "BM25": "%.2f", "Fused": "%.5f"}
 
 
 def change_table(left: LookupResult, right: LookupResult, comparison: Comparison) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """What the browser tests need: a real Chromium, driven by Playwright.
 
-Without Chromium they skip; with `RANKLENS_REQUIRE_BROWSER=1` they fail instead, so that a check
+Without Chromium they skip; with `RANKLENS_TEST_REQUIRE_BROWSER=1` they fail instead, so that a check
 which must have seen the pages cannot pass without having seen them.
 """
 
@@ -11,15 +11,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from tests.browser.serving import CHROMIUM_FLAGS
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +20,8 @@ def chromium() -> str:
     path = shutil.which("chromium")
     if path is not None:
         return path
-    if os.environ.get("RANKLENS_REQUIRE_BROWSER") == "1":
-        pytest.fail("no chromium, and RANKLENS_REQUIRE_BROWSER=1 asks for one (try `make chromium`)")
+    if os.environ.get("RANKLENS_TEST_REQUIRE_BROWSER") == "1":
+        pytest.fail("no chromium, and RANKLENS_TEST_REQUIRE_BROWSER=1 asks for one (try `make chromium`)")
     pytest.skip("skipped: no chromium")
 
 

@@ -1,0 +1,160 @@
+"""The real console in a process of its own, and what a person does on its pages.
+
+In: a data folder. Out: the address of a console that listens, until the block ends. Invariant: the
+process that was started is ended, whatever happened in between.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+ROOT = Path(__file__).resolve().parents[2]
+STREAMLIT = Path(sys.executable).with_name("streamlit")
+RANKLENS = Path(sys.executable).with_name("ranklens")
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+START_SECONDS = 120.0
+STOP_SECONDS = 30.0
+PATIENCE_MILLISECONDS = 180_000
+"""How long a page may take for one step; far more than it needs on an idle machine."""
+
+SETTLED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+SKELETON = '[data-testid="stSkeleton"]'
+ADDRESSES = {"Compare": "", "Evidence": "evidence", "Documents": "documents", "Collection": "collection"}
+
+
+def data_folder(parent: Path, name: str) -> Path:
+    """Make a fresh data folder that shares the converted model with its neighbours."""
+    models = parent / "models"
+    models.mkdir(exist_ok=True)
+    folder = parent / name
+    folder.mkdir()
+    (folder / "models").symlink_to(models, target_is_directory=True)
+    return folder
+
+
+def environment(data_dir: Path) -> dict[str, str]:
+    """Return this process's environment without settings of its own, bound to a data folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RANKLENS_")}
+    return {**kept, "RANKLENS_DATA_DIR": str(data_dir), "OMP_NUM_THREADS": "1"}
+
+
+def ranklens(data_dir: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end and return what it said."""
+    return subprocess.run(
+        [str(RANKLENS), *arguments],
+        cwd=ROOT,
+        env=environment(data_dir),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=START_SECONDS * 3,
+    )
+
+
+@contextmanager
+def serving(data_dir: Path) -> Iterator[str]:
+    """Run the console on a free port until the block ends; yields its address without a slash."""
+    port = _free_port()
+    command = [
+        *(str(STREAMLIT), "run", "console/app.py", "--server.headless", "true"),
+        *("--server.port", str(port), "--server.fileWatcherType", "none"),
+    ]
+    with (data_dir / "console.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment(data_dir), stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait_for(port, process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            _stop(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Return when the port takes connections.
+
+    Raises:
+        RuntimeError: the process ended, or took too long.
+    """
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise RuntimeError(f"the console ended with exit code {process.returncode}")
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+        except OSError:
+            # Waiting for the process is the pause; it returns early only when there is nothing to wait for.
+            _pause(process, seconds=0.1)
+    raise RuntimeError(f"the console does not listen on port {port} after {START_SECONDS} seconds")
+
+
+def _pause(process: "subprocess.Popen[bytes]", *, seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(STOP_SECONDS)
+
+
+def settle(page: Page) -> None:
+    """Wait until the script has run to its end and everything it sent is drawn."""
+    expect(page.locator(SETTLED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+    expect(page.locator(SKELETON)).to_have_count(0, timeout=PATIENCE_MILLISECONDS)
+
+
+def open_page(page: Page, address: str, name: str, **asked: str) -> None:
+    """Open a page of the console by its address, with what is asked in it."""
+    page.goto(f"{address}/{ADDRESSES[name]}{'?' if asked else ''}{urlencode(asked)}")
+    arrived(page, name)
+
+
+def go_to(page: Page, name: str) -> None:
+    """Open a page by its link in the navigation."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
+    arrived(page, name)
+
+
+def arrived(page: Page, name: str) -> None:
+    """Wait until a page stands."""
+    heading = page.get_by_role("heading", name=name, exact=True, level=2)
+    expect(heading).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+    settle(page)
+
+
+def ask(page: Page, query: str) -> None:
+    """Enter a question on Compare or Evidence and wait for the answer."""
+    field = page.get_by_label("Query")
+    field.fill(query)
+    field.press("Enter")
+    settle(page)
