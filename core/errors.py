@@ -17,7 +17,8 @@
     |   `-- BuildInvalid           a finished build that did not pass its verification
     |-- JobRefused                 a job that cannot start now (another one runs)
     |-- JobCancelled               a person stopped the job
-    `-- QuerySetInvalid            a file of judged queries with faults; lists the lines
+    |-- QuerySetInvalid            a file of judged queries with faults; lists the lines
+    `-- BundleInvalid              a saved lookup that cannot be written, read or trusted
 
 Each message is one or two whole sentences: what happened, to which thing with both numbers or
 names, and what to do. The console and the command line print the message as it is.
@@ -94,3 +95,7 @@ class JobCancelled(RankLensError):
 
 class QuerySetInvalid(RankLensError):
     """A file of judged queries with faults."""
+
+
+class BundleInvalid(RankLensError):
+    """A saved lookup that cannot be written, read or trusted."""

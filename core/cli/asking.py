@@ -19,6 +19,7 @@ from core.cli.connecting import services
 
 if TYPE_CHECKING:
     from core.model.lookup import LookupResult
+    from core.retrieval.configuration import Configuration
 
 C = TypeVar("C", bound=Callable[..., object])
 
@@ -51,7 +52,8 @@ class Asking(click.Command):
             raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from error
 
 
-def _question_options(command: C) -> C:
+def question_options(command: C) -> C:
+    """Give a command the question and the options of a lookup; see `asked` for what they mean."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -64,7 +66,7 @@ def register(group: click.Group) -> None:
 
 
 @click.command(cls=Asking, short_help="Look a question up; show the hits and how they came about.")
-@_question_options
+@question_options
 @click.option("--trace", is_flag=True, help="Show the attempts, both routes, the ledger and the times.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything, the trace too, as JSON.")
 def search(
@@ -91,7 +93,7 @@ def search(
 
 
 @click.command(cls=Asking, short_help="Print what an agent gets for a question.")
-@_question_options
+@question_options
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON that an agent gets.")
 def lookup(
     *,
@@ -143,6 +145,31 @@ def calibrate(*, folders: tuple[Path, ...], unrelated: Path) -> None:
     click.echo(calibrate_folders(folders, unrelated))
 
 
+def asked(
+    chosen: "Configuration",
+    *,
+    mode: str | None,
+    category: str | None,
+    policy: str | None,
+    kb_scope: str | None,
+) -> "Configuration":
+    """Put the options of a lookup over the configuration of the settings; None keeps what is there.
+
+    Raises:
+        RequestInvalid: a name is not valid UTF-8 or blank.
+    """
+    from core.model.lookup import FilterPolicy
+    from core.model.search import SearchMode
+
+    return replace(
+        chosen,
+        mode=chosen.mode if mode is None else SearchMode(mode),
+        policy=chosen.policy if policy is None else FilterPolicy(policy),
+        category=None if category is None else text_argument("category", category),
+        kb_scope=None if kb_scope is None else text_argument("kb_scope", kb_scope),
+    )
+
+
 def _look_up(
     query: str,
     *,
@@ -152,18 +179,10 @@ def _look_up(
     kb_scope: str | None,
     trace: bool,
 ) -> "LookupResult":
-    from core.model.lookup import FilterPolicy
-    from core.model.search import SearchMode
-
     query = text_argument("query", query)
     with services() as connected:
-        chosen = connected.configuration
-        configuration = replace(
-            chosen,
-            mode=chosen.mode if mode is None else SearchMode(mode),
-            policy=chosen.policy if policy is None else FilterPolicy(policy),
-            category=None if category is None else text_argument("category", category),
-            kb_scope=None if kb_scope is None else text_argument("kb_scope", kb_scope),
+        configuration = asked(
+            connected.configuration, mode=mode, category=category, policy=policy, kb_scope=kb_scope
         )
         return connected.lookup(query, configuration, trace=trace)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from core.cli import asking, keeping, lensing, serving
+from core.cli import asking, explaining, keeping, lensing, replaying, serving
 from core.errors import RankLensError
 
 WRONG = 2
@@ -47,7 +47,9 @@ def commands() -> None:
 
 keeping.register(commands)
 asking.register(commands)
+explaining.register(commands)
 lensing.register(commands)
+replaying.register(commands)
 serving.register(commands)
 
 

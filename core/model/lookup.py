@@ -232,6 +232,29 @@ class Projection:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchedDomain:
+    """A domain with the words of it that stand in the query, in the order of the query, at least one."""
+
+    category: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """What the words of the query say about its category; it decides a filter, never a score.
+
+    Attributes:
+        matched: in the order of the dictionary; empty when no word of it stands in the query.
+        category: the category that the lookup was filtered by because of it; None when it set none.
+        reason: why, in words.
+    """
+
+    matched: tuple[MatchedDomain, ...]
+    category: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class LookupResult:
     """Everything one lookup did, from the question to what the agent sees.
 
@@ -239,14 +262,17 @@ class LookupResult:
         query: after normalising.
         configuration_hash: 12 hex digits over every setting that shapes the result.
         build: physical name of the build that answered.
-        outside_category: how many projected hits lie outside the category asked for; 0 without one.
+        navigation: None when it was not asked for.
+        outside_category: how many projected hits lie outside the category that was asked for by hand or
+            set by navigation; 0 without one.
         ledger: one entry for every candidate of any route and attempt, kept ones first in pack order.
-        milliseconds: by stage: embed, retrieve, refine, pack, project, total.
+        milliseconds: by stage: navigate (when asked for), embed, retrieve, refine, pack, project, total.
     """
 
     query: str
     configuration_hash: str
     build: str
+    navigation: Navigation | None
     retrieval: Retrieval
     refinement: Refinement
     packing: Packing

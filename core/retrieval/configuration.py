@@ -25,6 +25,11 @@ class Configuration:
         return_n: most hits that refining keeps, 1 to `retrieve_k`.
         max_chunks_per_document: at least 1.
         context_budget_characters: most code points that packing uses.
+        navigate: let the words of the query set the category when none is asked for.
+        domains_hash: names the domain dictionary in use, since its words shape levels and order even
+            without `navigate`; "" without one. `lookup_knowledge` fills it in.
+        fine_order_places: most places that a hit moves up because its title or breadcrumb holds a term
+            of the query; 0 leaves the order as it is.
 
     Raises:
         RequestInvalid: a number is outside its range, or a name is blank.
@@ -44,6 +49,9 @@ class Configuration:
     return_n: int = 5
     max_chunks_per_document: int = 2
     context_budget_characters: int = 6000
+    navigate: bool = False
+    domains_hash: str = ""
+    fine_order_places: int = 0
 
     def __post_init__(self) -> None:
         for name, value in (("category", self.category), ("kb_scope", self.kb_scope)):
@@ -61,6 +69,8 @@ class Configuration:
             raise RequestInvalid(
                 f"context_budget_characters is {self.context_budget_characters}; it must be at least 1."
             )
+        if self.fine_order_places < 0:
+            raise RequestInvalid(f"fine_order_places is {self.fine_order_places}; it must be at least 0.")
 
     @property
     def hash(self) -> str:

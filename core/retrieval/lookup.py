@@ -1,22 +1,25 @@
 """`lookup_knowledge`: the one function behind the console, the command line and any agent.
 
-    question -> embed -> retrieve -> refine -> pack -> project -> LookupResult
+    question -> navigate -> embed -> retrieve -> fine order -> refine -> pack -> project -> LookupResult
 
 Invariant: the projection that an agent gets and the trace that a person sees are parts of one value
 from one run.
 """
 
 import time
+from dataclasses import replace
 
-from core.model.lookup import LookupResult
+from core.model.lookup import LookupResult, Navigation
 from core.ports import Embedder, KnowledgeSearchPort
 from core.retrieval.configuration import Configuration
 from core.retrieval.evidence import refine
 from core.retrieval.filters import outside_category
+from core.retrieval.fine_order import fine_order, with_moves
 from core.retrieval.ledger import balance
+from core.retrieval.navigation import DomainDictionary, navigate_lookup
 from core.retrieval.packing import pack
 from core.retrieval.projection import project
-from core.retrieval.query import normalise_query
+from core.retrieval.query import identifier_terms, normalise_query
 from core.retrieval.retriever import retrieve
 
 
@@ -27,6 +30,7 @@ def lookup_knowledge(
     configuration: Configuration,
     *,
     trace: bool = True,
+    domains: DomainDictionary | None = None,
 ) -> LookupResult:
     """Look a question up in the knowledge base.
 
@@ -37,6 +41,8 @@ def lookup_knowledge(
         configuration: every setting that shapes the result.
         trace: ask BM25 on its own as well and audit the fusion; changes what is seen, never what is
             returned to the agent.
+        domains: its words in the query count as exact terms, and with `configuration.navigate` they may
+            set the category; None has no words and sets none.
 
     Returns:
         The projection for the agent with everything that led to it.
@@ -49,13 +55,21 @@ def lookup_knowledge(
     clock = _Laps()
     text = normalise_query(query)
     configuration.request(text, category_filter=None)  # a bad query costs no embedding
+    configuration = replace(configuration, domains_hash="" if domains is None else domains.hash)
+    words = () if domains is None else domains.words
     build = searcher.identify().name
+    navigation = navigate_lookup(searcher, text, configuration, domains)
+    asked = _with_category(configuration, navigation)
+    if navigation is not None:
+        clock.lap("navigate")
     vector = embedder.embed_query(text)
     clock.lap("embed")
-    retrieval = retrieve(searcher, text, vector, configuration, trace=trace)
+    retrieval = retrieve(searcher, text, vector, asked, trace=trace, words=words)
     clock.lap("retrieve")
+    terms = identifier_terms(text, words)
+    order = fine_order(retrieval.chosen.hits, terms, places=configuration.fine_order_places)
     refinement = refine(
-        retrieval.chosen.hits,
+        order.hits,
         retrieval.chosen.judgements,
         return_n=configuration.return_n,
         max_chunks_per_document=configuration.max_chunks_per_document,
@@ -65,19 +79,28 @@ def lookup_knowledge(
     clock.lap("pack")
     projection = project(packing, retrieval)
     clock.lap("project")
-    returned = tuple(item.evidence.hit for item in packing.packed)
     return LookupResult(
         query=text,
         configuration_hash=configuration.hash,
         build=build,
+        navigation=navigation,
         retrieval=retrieval,
         refinement=refinement,
         packing=packing,
         projection=projection,
-        outside_category=outside_category(returned, configuration.category),
-        ledger=balance(retrieval, refinement, packing),
+        outside_category=outside_category(
+            tuple(item.evidence.hit for item in packing.packed), asked.category
+        ),
+        ledger=with_moves(balance(retrieval, refinement, packing), order),
         milliseconds=clock.laps,
     )
+
+
+def _with_category(configuration: Configuration, navigation: Navigation | None) -> Configuration:
+    """Filter by the category that the query sets; it sets none when one was asked for by hand."""
+    if navigation is None or navigation.category is None:
+        return configuration
+    return replace(configuration, category=navigation.category)
 
 
 class _Laps:

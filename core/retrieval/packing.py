@@ -52,7 +52,7 @@ def pack(evidence: Sequence[Evidence], *, budget_characters: int) -> Packing:
 def cut(text: str, most_characters: int) -> str:
     """Return the longest beginning of at most so many code points that ends between characters.
 
-    "" when nothing fits; trailing white space of the cut is dropped.
+    "" when nothing fits; trailing white space of the cut is dropped, unless it is part of a character.
     """
     if most_characters <= 0:
         return ""
@@ -62,5 +62,6 @@ def cut(text: str, most_characters: int) -> str:
     for match in _GRAPHEME.finditer(text):
         if match.end() > most_characters:
             break
-        end = match.end()
-    return text[:end].rstrip()
+        if not match.group().isspace():
+            end = match.end()
+    return text[:end]

@@ -6,12 +6,43 @@ pieces of evidence; it validates against `projection_schema()`.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from core.model.lookup import Level, Packing, ProjectedEvidence, Projection, Retrieval
 
 SCHEMA_ID = "https://ranklens.example/schemas/lookup_knowledge.json"
+
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "Projection": {
+        "found": "Something in `evidence` is at least `related`. False: do not answer from the evidence; "
+        "say that the knowledge base has nothing on this.",
+        "relevance_level": "The best level among the evidence; `weak` when there is none.",
+        "selected_attempt": "Which search gave the evidence: `filtered` (the category asked for), "
+        "`unfiltered` (all categories) or `merged` (both).",
+        "filter_relaxed": "A category was asked for, and evidence of other categories was allowed. The "
+        "knowledge base (kb_scope) never relaxes.",
+        "evidence": "Best first; empty when nothing was found. No two have the same `document_id`.",
+    },
+    "ProjectedEvidence": {
+        "document_id": "Names this piece of evidence: the document and the chunk, `DOC_ID#chunk-N` for "
+        "documents that RankLens indexed. Two chunks of one document are two pieces. Cite it as it is; "
+        "do not take it apart.",
+        "source": "Name of the file it came from; null when the store has none.",
+        "title": "Title of the document; null when it has none.",
+        "breadcrumb": "Headings above the chunk, outermost first; null or empty when there are none.",
+        "category": "Business domain of the document.",
+        "excerpt": "The text of the chunk as it stands in the document, or its beginning.",
+        "truncated": "The excerpt was cut at the end, because the evidence together may take only so many "
+        "characters.",
+    },
+    "Level": {
+        "": "How close the evidence is to the question. `precise`: close enough to answer it. `related`: "
+        "on its topic, may answer it. `weak`: nothing that the knowledge base should be quoted for.",
+    },
+}
+"""What an agent reads of each value and field; "" is the value itself."""
 
 
 def project(packing: Packing, retrieval: Retrieval) -> Projection:
@@ -55,7 +86,9 @@ def projection_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter  # only the schema needs it, a lookup does not
 
     schema = TypeAdapter(Projection).json_schema(mode="serialization")
-    for part in (schema, *schema.get("$defs", {}).values()):
+    for part in (schema, *schema["$defs"].values()):
+        for name, meaning in MEANINGS[part["title"]].items():
+            (part["properties"][name] if name else part)["description"] = meaning
         if part.get("type") == "object":
             part["additionalProperties"] = False
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, **schema}

@@ -24,13 +24,20 @@ from core.ports import KnowledgeSearchPort, Vector
 from core.retrieval.configuration import Configuration
 from core.retrieval.evidence import refine
 from core.retrieval.filters import FILTERED, MERGED, UNFILTERED, choose, merge, should_retry_unfiltered
+from core.retrieval.fine_order import fine_order
 from core.retrieval.levels import judge, measure_background
 from core.retrieval.query import identifier_terms
 from core.retrieval.searching import search
 
 
 def retrieve(
-    port: KnowledgeSearchPort, query: str, vector: Vector, configuration: Configuration, *, trace: bool
+    port: KnowledgeSearchPort,
+    query: str,
+    vector: Vector,
+    configuration: Configuration,
+    *,
+    trace: bool,
+    words: tuple[str, ...] = (),
 ) -> Retrieval:
     """Run the attempts that the policy asks for and choose one.
 
@@ -40,12 +47,13 @@ def retrieve(
         vector: of the query.
         configuration: mode, limits, filter, policy and thresholds.
         trace: see `searching.search`.
+        words: of the domain dictionary; those in the query count as exact terms.
 
     Raises:
         RequestInvalid: the query or a number is outside its range.
         StoreError: see `KnowledgeSearchPort`.
     """
-    terms = identifier_terms(query)
+    terms = identifier_terms(query, words)
     open_request = configuration.request(query, category_filter=None)
     if configuration.category is None:
         started = time.perf_counter()
@@ -86,8 +94,9 @@ class _Yardstick:
     def kept(
         self, hits: tuple[SearchHit, ...], judgements: Mapping[str, Judgement]
     ) -> tuple[Evidence, ...]:
+        places = self.configuration.fine_order_places
         return refine(
-            hits,
+            fine_order(hits, self.terms, places=places).hits,
             judgements,
             return_n=self.configuration.return_n,
             max_chunks_per_document=self.configuration.max_chunks_per_document,

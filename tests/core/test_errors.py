@@ -29,7 +29,7 @@ def real_tree():
 
 def test_the_drawn_tree_is_the_real_one():
     assert drawn_tree() == real_tree()
-    assert len(real_tree()) == 18
+    assert len(real_tree()) == 19
 
 
 def test_every_class_has_one_parent_and_says_what_is_the_case():

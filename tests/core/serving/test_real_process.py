@@ -1,0 +1,36 @@
+"""`ranklens mcp` as a client starts it: Milvus Lite, the bundled model, a data folder."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from core.retrieval.projection import projection_schema
+
+RANKLENS = str(Path(sys.executable).with_name("ranklens"))
+
+
+@pytest.mark.model
+@pytest.mark.milvus
+def test_the_command_serves_an_indexed_base_and_keeps_to_its_knowledge_base(tmp_path, connect):
+    (tmp_path / "ranklens.toml").touch()
+    texts = {
+        "team": "# Refunds\n\nA refund is paid back within five working days.",
+        "board": "# Merger\n\nThe merger with Acme is announced in May.",
+    }
+    for scope, text in texts.items():
+        (tmp_path / f"{scope}.md").write_text(text, encoding="utf-8")
+        indexing = (RANKLENS, "index", f"{scope}.md", "--kb-scope", scope)
+        subprocess.run(indexing, cwd=tmp_path, check=True, capture_output=True)
+
+    with connect(RANKLENS, "mcp", "--kb-scope", "team", cwd=tmp_path) as agent:
+        found = agent.call("lookup_knowledge", query="How long does a refund take?").structured_content
+        hidden = agent.call("lookup_knowledge", query="When is the merger with Acme?").structured_content
+        why = agent.call("why", query="refund", expected="board/board.md").structured_content
+
+    jsonschema.validate(found, projection_schema())
+    assert [item["document_id"] for item in found["evidence"]] == ["team/team.md#chunk-0"]
+    assert "Acme" not in str(hidden)
+    assert why["ending"]["end"] == "not_in_build"
