@@ -189,6 +189,12 @@ def outcome(sentence: str, *, good: bool) -> str:
     return f'<div class="rl-outcome rl-{state}"><b>{mark}</b> {escape(sentence)}</div>'
 
 
+def refusals(reasons: Iterable[str]) -> str:
+    """Return why files are refused, one whole sentence a line; a table's cell would cut it."""
+    items = "".join(f"<li><b>×</b> {escape(reason)}</li>" for reason in reasons)
+    return f'<ul class="rl-refused">{items}</ul>' if items else ""
+
+
 def column_head(name: str, stamp: str, times: str) -> str:
     """Return the head of a column: its mode, its configuration, and its times below."""
     return (

@@ -21,6 +21,7 @@ class Url(StrEnum):
 class Session(StrEnum):
     """State of one visitor."""
 
+    ASKED_ON = "question_asked_on"
     UPLOAD_ROUND = "documents_upload_round"
     UPLOAD = "documents_upload"
     UPLOAD_CATEGORY = "documents_upload_category"

@@ -92,7 +92,9 @@ class Services:
         self.require_scope(configuration.kb_scope)
         if require_known_category:
             self.require_category(configuration.category, kb_scope=configuration.kb_scope)
-        return lookup_knowledge(self.live, self.embedder, query, configuration, trace=trace)
+        return lookup_knowledge(
+            self.live, self.embedder, query, configuration, trace=trace, domains=self.domains
+        )
 
     def surroundings(self, build: str) -> Surroundings:
         """Say what shapes a lookup in a build beside its configuration, for saving and replaying it.

@@ -24,6 +24,7 @@ _KEPT_DOCUMENTS = 100
 
 def document_list(base: Services) -> None:
     """Draw the list, and the chosen document below it."""
+    st.subheader(t("Documents in the catalog"), anchor=False)
     left, right = st.columns([3, 1])
     contains = left.text_input(
         t("Find a document"),
@@ -43,7 +44,9 @@ def document_list(base: Services) -> None:
     st.caption(list_line(len(documents), len(base.catalog.documents())))
     if not documents:
         return
-    place = selectable_table(document_table(documents), Session.LIST, DOCUMENT_WIDTHS)
+    place = selectable_table(
+        document_table(documents), Session.LIST, [d.doc_id for d in documents], DOCUMENT_WIDTHS
+    )
     if place is None:
         st.caption(t("Select a row to read the chunks of a document or to delete it."))
     else:

@@ -83,7 +83,9 @@ def build_list(base: Services) -> None:
         st.caption(t("No build was started yet."))
         return
     live, kept = base.base.builds.live(), [build.name for build in base.base.builds.builds()]
-    place = selectable_table(build_table(records, live, kept), Session.BUILDS)
+    place = selectable_table(
+        build_table(records, live, kept), Session.BUILDS, [record.name for record in records]
+    )
     if base.settings.console.read_only:
         return
     name = records[place].name if place is not None else None

@@ -10,7 +10,7 @@ import streamlit as st
 
 from console import markup
 from console.present.inert import label
-from console.state import Url
+from console.state import Session, Url
 from console.texts import t
 from core.model.search import MAX_QUERY_CHARACTERS
 from core.sample import EXAMPLE_QUERIES, ExampleQuery, sample_files
@@ -27,10 +27,10 @@ class Question:
     category: str | None
 
 
-def question(base: Services) -> Question:
-    """Draw the two fields and return what they hold."""
+def question(base: Services, page: str) -> Question:
+    """Draw the two fields of a page and return what they hold."""
     known = (ALL, *base.categories())
-    _take_along()
+    _take_along(page)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     query = left.text_input(
         t("Query"),
@@ -43,21 +43,22 @@ def question(base: Services) -> Question:
     category = right.selectbox(
         t("Category filter"), known, key=Url.CATEGORY, bind="query-params", format_func=category_name
     )
-    _complete_address()
     return Question((query or "").strip(), category or None)
 
 
-def _take_along() -> None:
-    """Assign what the fields hold, because a value that came from the URL is lost at a change of page."""
-    for name in (Url.QUERY, Url.CATEGORY):
-        if name in st.session_state:
-            st.session_state[name] = st.session_state[name]
+def _take_along(page: str) -> None:
+    """Carry the question to another page, its address included.
 
-
-def _complete_address() -> None:
-    """Run the page once more when a value was taken along: only then does the URL get it."""
-    if any(st.session_state.get(name) and name not in st.query_params for name in (Url.QUERY, Url.CATEGORY)):
-        st.rerun()
+    Streamlit does so for what was typed, but at the first change of page it forgets what came from the
+    URL. The fields are not drawn yet, so both may still be set.
+    """
+    if st.session_state.get(Session.ASKED_ON) != page:
+        for name in (Url.QUERY, Url.CATEGORY):
+            value = st.session_state.get(name)
+            if value and name not in st.query_params:
+                st.session_state[name] = value
+                st.query_params[name] = value
+    st.session_state[Session.ASKED_ON] = page
 
 
 def category_name(category: str) -> str:

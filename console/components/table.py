@@ -3,7 +3,8 @@
 In: a `DataFrame` of `present`. Out: drawing; missing cells as a dash; long tables scroll inside.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -35,15 +36,22 @@ def table(
     )
 
 
-def selectable_table(rows: pd.DataFrame, key: str, widths: Mapping[str, int] = NO_WIDTHS) -> int | None:
-    """Draw a table of which one row can be chosen; return its position, None when none is."""
+def selectable_table(
+    rows: pd.DataFrame, key: str, identities: Sequence[str], widths: Mapping[str, int] = NO_WIDTHS
+) -> int | None:
+    """Draw a table of which one row can be chosen; return its position, None when none is.
+
+    A choice is kept by position, so it is dropped when `identities`, one of each row, change: else what
+    moved up would stand chosen in place of what was deleted.
+    """
+    listed = hashlib.sha256("\n".join(identities).encode()).hexdigest()
     chosen = st.dataframe(
         rows,
         hide_index=True,
         placeholder=MISSING,
         height=_height(rows, _TALL_PIXELS),
         column_config=_columns(rows, widths),
-        key=key,
+        key=f"{key}_{listed}",
         on_select="rerun",
         selection_mode="single-row",
     )

@@ -11,7 +11,7 @@ import streamlit as st
 from console import markup
 from console.components.actions import start_indexing
 from console.components.table import table
-from console.present.documents import PREVIEW_WIDTHS, PreviewRow, index_label, preview_table
+from console.present.documents import PREVIEW_WIDTHS, PreviewRow, index_label, preview_table, refusal
 from console.state import Session
 from console.texts import chunks, t
 from core.errors import FileRefused
@@ -30,15 +30,18 @@ def upload(base: Services) -> None:
         return
     rows = [_previewed(file.name, file.data, file.category, file.kb_scope, base) for file in files]
     table(preview_table(rows), PREVIEW_WIDTHS)
-    ready = [file for file, row in zip(files, rows, strict=True) if row.preview]
+    refused = [refusal(row.name, row.refusal) for row in rows if row.preview is None]
+    if refused:
+        st.html(markup.refusals(refused))
     if st.button(
         index_label(rows),
         type="primary",
         icon=":material/upload:",
         key="documents_index",
-        disabled=not ready or base.jobs.current() is not None,
+        disabled=len(refused) == len(rows) or base.jobs.current() is not None,
     ):
-        start_indexing(base, ready)
+        # The refused ones go along, so that the report names them too.
+        start_indexing(base, files)
         st.session_state[Session.UPLOAD_ROUND] += 1
         st.rerun()
     _chunks_of(rows)

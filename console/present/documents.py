@@ -102,6 +102,18 @@ def outcome_line(reports: Sequence[FileReport]) -> str:
     )
 
 
+def refusals(reports: Sequence[FileReport]) -> list[str]:
+    """Return why files were refused, each with its name."""
+    return [
+        refusal(report.name, report.reason) for report in reports if report.outcome is FileOutcome.REFUSED
+    ]
+
+
+def refusal(name: str, reason: str) -> str:
+    """Write why a file is refused, with its name at the front when the reason does not have it."""
+    return reason if name in reason else f"{name}: {reason}"
+
+
 def worth_reading(reports: Sequence[FileReport]) -> bool:
     """Tell whether the files are few, or one of them was refused or carries a remark."""
     return len(reports) <= _FEW_FILES or any(

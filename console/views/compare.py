@@ -3,7 +3,7 @@
 import streamlit as st
 
 from console.components import comparing
-from console.components.guard import guard
+from console.components.guard import COMPARE_PAGE, guard
 from console.components.questions import examples, question
 from console.components.starting import searchable
 from console.services import services
@@ -14,7 +14,7 @@ with guard():
     base = services()
     if not searchable(base):
         st.stop()
-    asked = question(base)
+    asked = question(base, COMPARE_PAGE)
     chosen = comparing.choice()
     if not asked.query:
         examples(base)

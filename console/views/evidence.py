@@ -3,7 +3,7 @@
 import streamlit as st
 
 from console.components import tracing
-from console.components.guard import guard
+from console.components.guard import EVIDENCE_PAGE, guard
 from console.components.lookups import configured, lookup
 from console.components.questions import examples, question
 from console.components.starting import searchable
@@ -15,7 +15,7 @@ with guard():
     base = services()
     if not searchable(base):
         st.stop()
-    asked = question(base)
+    asked = question(base, EVIDENCE_PAGE)
     mode = tracing.configuration_choice(base.configuration.mode)
     if not asked.query:
         examples(base)

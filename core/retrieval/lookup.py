@@ -9,12 +9,12 @@ from one run.
 import time
 from dataclasses import replace
 
-from core.model.lookup import LookupResult, Navigation
+from core.model.lookup import LookupResult, Navigation, Packing, Projection, Refinement, Retrieval
 from core.ports import Embedder, KnowledgeSearchPort
 from core.retrieval.configuration import Configuration
 from core.retrieval.evidence import refine
 from core.retrieval.filters import outside_category
-from core.retrieval.fine_order import fine_order, with_moves
+from core.retrieval.fine_order import FineOrder, fine_order, with_moves
 from core.retrieval.ledger import balance
 from core.retrieval.navigation import DomainDictionary, navigate_lookup
 from core.retrieval.packing import pack
@@ -68,6 +68,27 @@ def lookup_knowledge(
     clock.lap("retrieve")
     terms = identifier_terms(text, words)
     order = fine_order(retrieval.chosen.hits, terms, places=configuration.fine_order_places)
+    refinement, packing, projection = _finish(retrieval, order, configuration, clock)
+    returned = tuple(item.evidence.hit for item in packing.packed)
+    return LookupResult(
+        query=text,
+        configuration_hash=configuration.hash,
+        build=build,
+        navigation=navigation,
+        retrieval=retrieval,
+        refinement=refinement,
+        packing=packing,
+        projection=projection,
+        outside_category=outside_category(returned, asked.category),
+        ledger=with_moves(balance(retrieval, refinement, packing), order),
+        milliseconds=clock.laps,
+    )
+
+
+def _finish(
+    retrieval: Retrieval, order: FineOrder, configuration: Configuration, clock: "_Laps"
+) -> tuple[Refinement, Packing, Projection]:
+    """Refine, pack and project the chosen attempt."""
     refinement = refine(
         order.hits,
         retrieval.chosen.judgements,
@@ -79,21 +100,7 @@ def lookup_knowledge(
     clock.lap("pack")
     projection = project(packing, retrieval)
     clock.lap("project")
-    return LookupResult(
-        query=text,
-        configuration_hash=configuration.hash,
-        build=build,
-        navigation=navigation,
-        retrieval=retrieval,
-        refinement=refinement,
-        packing=packing,
-        projection=projection,
-        outside_category=outside_category(
-            tuple(item.evidence.hit for item in packing.packed), asked.category
-        ),
-        ledger=with_moves(balance(retrieval, refinement, packing), order),
-        milliseconds=clock.laps,
-    )
+    return refinement, packing, projection
 
 
 def _with_category(configuration: Configuration, navigation: Navigation | None) -> Configuration:

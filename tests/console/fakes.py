@@ -151,6 +151,7 @@ def _hit(chunk: Chunk, rank: int, route: Route, score: float) -> SearchHit:
         category=chunk.category,
         kb_scope=chunk.kb_scope,
         rank=rank,
+        metadata=chunk.metadata,
     )
     return replace(hit, **{str(route): RouteScore(rank, score)})
 

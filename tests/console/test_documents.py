@@ -57,18 +57,21 @@ def test_files_are_previewed_before_anything_is_indexed(page, uploads):
     rows = at.dataframe[0].value
     assert rows["File"].tolist() == ["guide.md", "image.bin"]
     assert rows["Remark"].iloc[1].startswith("Refused: ")
+    assert '<ul class="rl-refused"><li><b>×</b> image.bin ' in html(at)
     assert at.button(key="documents_index").label.startswith("Index 1 file (")
     assert "Second part." in html(at)
 
 
-def test_indexing_hands_readable_files_over_once_and_empties_the_uploader(page, uploads):
+def test_indexing_hands_all_files_over_once_and_empties_the_uploader(page, uploads):
     at, _ = page
     choose(at, GUIDE, BINARY)
     at.button(key="documents_index").click().run()
     assert not at.exception
     at.run()
     at.run()
-    assert uploads == [[("guide.md", "uncategorized", "default")]]
+    assert uploads == [
+        [("guide.md", "uncategorized", "default"), ("image.bin", "uncategorized", "default")]
+    ]
     assert at.file_uploader[0].value == []
     assert at.dataframe[0].value["Outcome"].tolist() == ["+ indexed"]
 

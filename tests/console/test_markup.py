@@ -54,6 +54,7 @@ def hostile_page() -> str:
             markup.portions(portions(result.packing)),
             markup.quoted(HOSTILE, HOSTILE),
             markup.trouble(HOSTILE, HOSTILE),
+            markup.refusals([HOSTILE]),
             markup.notice(HOSTILE, HOSTILE),
             markup.finding(HOSTILE, quiet=False),
             markup.facts([HOSTILE, None]),
@@ -97,11 +98,34 @@ def test_a_long_chunk_starts_at_the_line_of_its_first_match_and_can_be_read_whol
     assert html.split("<details>")[1].count("opening line") == 40
 
 
+def test_a_preview_leaves_out_headings_that_title_and_place_show_and_the_whole_chunk_keeps_them():
+    text = "# Guide\n\n## Check\n\n" + "long body " * 40
+    html = markup.hit_list(_cards(text, heading_characters=19), "body")
+    preview, whole = html.split("<details>")
+    assert "# Guide" not in preview
+    assert whole.count("# Guide") == 1
+    short = markup.hit_list(_cards("# Guide\n\nShort.", heading_characters=9), "x")
+    assert '<div class="rl-text">Short.</div>' in short
+
+
+def test_words_of_the_query_are_marked_in_the_place_too():
+    assert '<span class="rl-place"><mark>Check</mark> &gt; Pool</span>' in markup.hit_list(
+        _cards("Text.", breadcrumb="Title a > Check > Pool"), "check"
+    )
+
+
+def test_nothing_refused_draws_nothing():
+    assert markup.refusals([]) == ""
+
+
 def test_an_empty_list_says_so():
     assert "No chunk in this list." in markup.hit_list((), "x")
 
 
-def _cards(text: str):
-    result = a_lookup((a_scored("a", dense=0.9, content=text),))
+def _cards(text: str, *, heading_characters: int = 0, breadcrumb: str = ""):
+    scored = a_scored("a", dense=0.9, content=text)
+    metadata = {"heading_characters": heading_characters}
+    chunk = replace(scored.chunk, metadata=metadata, breadcrumb=breadcrumb)
+    result = a_lookup((replace(scored, chunk=chunk),))
     made = compare(result, result, Listing.FOUND, left_name="dense", right_name="hybrid")
     return cards(result, made, right=True, category=None)

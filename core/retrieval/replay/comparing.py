@@ -244,7 +244,7 @@ def _ends(before: Sequence[LedgerEntry], after: Sequence[LedgerEntry]) -> tuple[
 
 def _entries(ledger: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
     """Map candidates to entries; a duplicate is a further copy of the candidate it duplicates."""
-    ordered = sorted(ledger, key=lambda entry: entry.end is Stage.CAP)
+    ordered = sorted(ledger, key=lambda entry: entry.end is Stage.DEDUP)
     return dict(zip(named_copies(entry.evidence_key for entry in ordered), ordered, strict=True))
 
 

@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 from console.present.documents import (
     PreviewRow,
     document_table,
     index_label,
     list_line,
+    outcome_line,
     outcome_table,
     preview_table,
+    refusals,
+    worth_reading,
 )
 from core.indexing.reports import FileOutcome, FileReport, Preview
 from tests.builders import a_chunk, a_document
@@ -44,3 +49,23 @@ def test_a_document_that_is_not_indexed_has_no_chunk_count():
 def test_a_filtered_list_says_how_many_there_are():
     assert list_line(3, 3) == "3 documents"
     assert list_line(1, 3) == "1 of 3 documents"
+
+
+INDEXED = FileReport("a.md", FileOutcome.INDEXED, chunk_count=2)
+NO_TEXT = FileReport("b.bin", FileOutcome.REFUSED, "It holds NUL bytes.")
+NAMED = FileReport("c.md", FileOutcome.REFUSED, "c.md is empty.")
+
+
+def test_the_outcomes_of_an_upload_are_counted_with_the_refused_first():
+    assert outcome_line([INDEXED, NO_TEXT, INDEXED]) == "× refused 1 · + indexed 2"
+
+
+def test_a_reason_always_comes_with_the_name_of_the_file_and_never_twice():
+    assert refusals([INDEXED, NO_TEXT, NAMED]) == ["b.bin: It holds NUL bytes.", "c.md is empty."]
+
+
+def test_a_long_report_is_opened_only_when_there_is_something_to_read():
+    assert worth_reading([INDEXED])
+    assert not worth_reading([INDEXED] * 9)
+    assert worth_reading([INDEXED] * 9 + [NAMED])
+    assert worth_reading([INDEXED] * 9 + [replace(INDEXED, warnings=("Read as GB18030.",))])

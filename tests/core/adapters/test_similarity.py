@@ -25,7 +25,7 @@ FIRST, SECOND = np.eye(DIMENSION, dtype=np.float32)[:2]
 CLOSE = (np.float32(0.99) * FIRST + np.float32(np.sqrt(1 - 0.99**2)) * SECOND).astype(np.float32)
 
 CHANGES = {
-    "schema_version": 2, "model": "other", "revision": "r2", "query_prompt": "", "passage_prompt": "query: ",
+    "schema": 2, "model": "other", "revision": "r2", "query_prompt": "", "passage_prompt": "query: ",
     "dimension": 768, "metric": "L2", "analyzer": '{"tokenizer":"standard"}', "chunk_rules": '{"size":100}',
 }  # fmt: skip
 

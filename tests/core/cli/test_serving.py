@@ -1,4 +1,4 @@
-"""`ranklens schema` and what `ranklens mcp` refuses before it serves; serving itself is in tests/core/serving."""
+"""`ranklens schema`, and what `ranklens mcp` refuses before it serves."""
 
 import json
 import subprocess

@@ -58,7 +58,7 @@ def test_the_settings_of_the_server_stay_as_they_are_between_calls(services):
 
 
 def test_both_missing_arguments_are_named():
-    with pytest.raises(RequestInvalid, match="^query and expected must be given"):
+    with pytest.raises(RequestInvalid, match=r"^query and expected must be given"):
         read_arguments(WHY, {"category": "ops"})
 
 

@@ -11,19 +11,28 @@ from core.retrieval.projection import projection_schema
 
 RANKLENS = str(Path(sys.executable).with_name("ranklens"))
 
+INDEXING = """
+from core.indexing.reports import UploadedFile
+from core.indexing.uploading import index_files
+from core.settings import load_settings
+from core.wiring import build
+
+files = [
+    UploadedFile("team.md", b"# Refunds\\n\\nA refund is paid back within five working days.", "money", "team"),
+    UploadedFile("board.md", b"# Merger\\n\\nThe merger with Acme is announced in May.", "money", "board"),
+]
+services = build(load_settings())
+index_files(services.base, files, lambda _stage, _done, _total: None)
+services.close()
+"""
+"""One process for both bases, because it loads the model once; Milvus Lite frees its file when it ends."""
+
 
 @pytest.mark.model
 @pytest.mark.milvus
 def test_the_command_serves_an_indexed_base_and_keeps_to_its_knowledge_base(tmp_path, connect):
     (tmp_path / "ranklens.toml").touch()
-    texts = {
-        "team": "# Refunds\n\nA refund is paid back within five working days.",
-        "board": "# Merger\n\nThe merger with Acme is announced in May.",
-    }
-    for scope, text in texts.items():
-        (tmp_path / f"{scope}.md").write_text(text, encoding="utf-8")
-        indexing = (RANKLENS, "index", f"{scope}.md", "--kb-scope", scope)
-        subprocess.run(indexing, cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run((sys.executable, "-c", INDEXING), cwd=tmp_path, check=True, capture_output=True)
 
     with connect(RANKLENS, "mcp", "--kb-scope", "team", cwd=tmp_path) as agent:
         found = agent.call("lookup_knowledge", query="How long does a refund take?").structured_content

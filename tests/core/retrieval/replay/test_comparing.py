@@ -263,6 +263,36 @@ def test_a_second_copy_of_a_chunk_is_a_candidate_of_its_own():
     assert (end.evidence_key, end.before, end.after) == ("a#chunk-0 (copy 2)", None, Stage.DEDUP)
 
 
+def test_a_copy_of_a_capped_chunk_does_not_take_its_place():
+    (hit,) = a_list(Route.DENSE, {"a": 0.9}).hits
+    chunks = [
+        replace(hit, chunk_index=min(place, 2), rank=place + 1, dense=replace(hit.dense, rank=place + 1))
+        for place in range(4)
+    ]
+    then, now = (
+        lookup_knowledge(
+            ScriptedPort({(Route.DENSE, None): replace(a_list(Route.DENSE, {"a": 0.9}), hits=tuple(hits))}),
+            ScriptedEmbedder(), "q", a_configuration(mode=SearchMode.DENSE),
+        )
+        for hits in (chunks[:3], chunks)
+    )  # fmt: skip
+
+    assert [entry.end for entry in now.ledger[2:]] == [Stage.DEDUP, Stage.CAP]
+    assert [(end.evidence_key, end.before, end.after) for end in differences(then, now).ends] == [
+        ("a#chunk-2 (copy 2)", None, Stage.DEDUP)
+    ]
+
+
+def test_other_evidence_for_the_agent_alone_is_a_difference():
+    result = base_result()
+    shorter = replace(result.projection, evidence=result.projection.evidence[:2])
+
+    found = differences(result, replace(result, projection=shorter))
+
+    assert not found.none
+    assert found.projection == ProjectionChange(False, (), (PlaceChange(key("c"), 3, None),), (), (), ())
+
+
 def test_swapping_the_two_swaps_what_came_and_what_went():
     then, now = base_result(), looked_up(DENSE, {"d": 5.0}, FUSED)
     there, back = differences(then, now), differences(now, then)
