@@ -45,7 +45,15 @@ def lookup_knowledge(
             set the category; None has no words and sets none.
 
     Returns:
-        The projection for the agent with everything that led to it.
+        Everything the lookup did. `projection` is the agent's part, valid under `projection_schema()`; it
+        holds no score and no rank, and never will. `found` says that the evidence is at least RELATED: when
+        it is False, nothing may be answered from it, although its least bad pieces may be there.
+        `relevance_level` is the best level among the evidence, WEAK without any. `selected_attempt` names
+        the search it came from: `filtered` (the category), `unfiltered` (all), `merged` (both).
+        `filter_relaxed` says that a category was asked for and others were allowed; kb_scope never relaxes.
+        `evidence` is best first, at most `return_n`, `()` when nothing was found; `document_id` names a
+        chunk, so two chunks of one document are two pieces; `truncated` says that the excerpt was cut
+        at its end for the character budget; `source`, `title` and `breadcrumb` may be None.
 
     Raises:
         RequestInvalid: the query is empty or too long.

@@ -21,8 +21,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "relevance_level": "The best level among the evidence; `weak` when there is none.",
         "selected_attempt": "Which search gave the evidence: `filtered` (the category asked for), "
         "`unfiltered` (all categories) or `merged` (both).",
-        "filter_relaxed": "A category was asked for, and evidence of other categories was allowed. The "
-        "knowledge base (kb_scope) never relaxes.",
+        "filter_relaxed": "A category was asked for, by the caller or by the words of the question, and "
+        "evidence of other categories was allowed. The knowledge base (kb_scope) never relaxes.",
         "evidence": "Best first; empty when nothing was found. No two have the same `document_id`.",
     },
     "ProjectedEvidence": {

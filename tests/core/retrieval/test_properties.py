@@ -40,7 +40,9 @@ PIECES = (
     "disk ", "磁盘", "E-1042 ", "mysql ", "连接池", "\n", "。", FAMILY, "e\u0301", "\U0001f1e8\U0001f1f3",
     "\u0600 ", "각", "\U0001f44d\U0001f3fd", "\r\n", "a\u0308\u0323",
 )  # fmt: skip
-CONTENTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=40).map("".join)
+TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
+# Long enough to be cut: a cut shorter than 80 characters is dropped whole.
+CONTENTS = st.builds(lambda text, times: text * times, TEXTS, st.sampled_from([40, 20, 7, 1]))
 VISIBLE = CONTENTS.filter(lambda content: not is_blank(content))
 QUERIES = st.lists(
     st.sampled_from(("disk", "磁盘", "E-1042", "mysql", "连接池", "how", "。", "xyzzy")),
@@ -51,7 +53,7 @@ CATEGORIES = ("ops", "hr", '" or 1==1')
 
 @st.composite
 def configurations(draw):
-    retrieve_k = draw(st.integers(1, 8))
+    retrieve_k = draw(st.sampled_from([8, 8, 8, 4, 2, 1]))
     return Configuration(
         CUTS,
         mode=draw(st.sampled_from([SearchMode.HYBRID, SearchMode.HYBRID, SearchMode.DENSE])),
@@ -64,16 +66,16 @@ def configurations(draw):
         retry_unfiltered_on_low_quality=draw(st.booleans()),
         category=draw(st.sampled_from([None, "ops", "hr", "none such", '" or 1==1'])),
         kb_scope=draw(st.sampled_from([None, "x", "y", '" or 1==1'])),
-        return_n=draw(st.integers(1, retrieve_k)),
+        return_n=min(retrieve_k, draw(st.sampled_from([8, 8, 5, 3, 1]))),
         max_chunks_per_document=draw(st.integers(1, 3)),
-        context_budget_characters=draw(st.sampled_from([1, 15, 60, 100, 250, 6000])),
+        context_budget_characters=draw(st.sampled_from([95, 150, 250, 400, 6000, 60, 1])),
         fine_order_places=draw(st.sampled_from([0, 2])),
     )
 
 
 @st.composite
 def bases(draw):
-    """A reference store of up to 16 chunks, some with the text of another."""
+    """A reference store of 4 to 15 chunks, some with the text of another."""
     chunks = [
         a_chunk(
             content,
@@ -83,7 +85,7 @@ def bases(draw):
             category=draw(st.sampled_from(CATEGORIES)),
             kb_scope=draw(st.sampled_from(["x", "x", "y"])),
         )
-        for number, content in enumerate(draw(st.lists(VISIBLE, max_size=16)))
+        for number, content in enumerate(draw(st.lists(VISIBLE, min_size=2, max_size=12)))
     ]
     chunks += [replace(chunk, doc_id=f"{chunk.doc_id}-copy") for chunk in chunks[:3]]
     store = MemoryStore("kb")
@@ -101,7 +103,9 @@ def route_lists(draw, route, category):
     hits = []
     score = draw(st.sampled_from([0.2, 0.4, 0.9]))
     names = st.tuples(st.sampled_from(["a", "b", "c", None]), st.sampled_from([0, 1, None]))
-    for rank, (doc_id, index) in enumerate(draw(st.lists(names, max_size=8)), start=1):
+    for rank, (doc_id, index) in enumerate(
+        draw(st.lists(names, min_size=draw(st.sampled_from([5, 3, 0])), max_size=8)), start=1
+    ):
         hit = a_hit(
             doc_id, index, rank=rank, content=draw(CONTENTS), hit_id=f"{doc_id}-{index}",
             category=category or draw(st.sampled_from(CATEGORIES)), kb_scope="x",

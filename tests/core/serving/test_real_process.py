@@ -18,7 +18,7 @@ from core.settings import load_settings
 from core.wiring import build
 
 files = [
-    UploadedFile("team.md", b"# Refunds\\n\\nA refund is paid back within five working days.", "money", "team"),
+    UploadedFile("team.md", b"# Refunds\\n\\nRefunds are paid within five working days.", "money", "team"),
     UploadedFile("board.md", b"# Merger\\n\\nThe merger with Acme is announced in May.", "money", "board"),
 ]
 services = build(load_settings())
@@ -35,7 +35,7 @@ def test_the_command_serves_an_indexed_base_and_keeps_to_its_knowledge_base(tmp_
     subprocess.run((sys.executable, "-c", INDEXING), cwd=tmp_path, check=True, capture_output=True)
 
     with connect(RANKLENS, "mcp", "--kb-scope", "team", cwd=tmp_path) as agent:
-        found = agent.call("lookup_knowledge", query="How long does a refund take?").structured_content
+        found = agent.call("lookup_knowledge", query="How long do refunds take?").structured_content
         hidden = agent.call("lookup_knowledge", query="When is the merger with Acme?").structured_content
         why = agent.call("why", query="refund", expected="board/board.md").structured_content
 
