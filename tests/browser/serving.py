@@ -9,12 +9,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 STREAMLIT = Path(sys.executable).with_name("streamlit")
@@ -36,6 +37,14 @@ PATIENCE_MILLISECONDS = 180_000
 SETTLED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 SKELETON = '[data-testid="stSkeleton"]'
 ADDRESSES = {"Compare": "", "Evidence": "evidence", "Documents": "documents", "Collection": "collection"}
+
+
+@dataclass(frozen=True)
+class Console:
+    """A console that listens, and the data folder it works on."""
+
+    address: str
+    data_dir: Path
 
 
 def data_folder(parent: Path, name: str) -> Path:
@@ -158,3 +167,56 @@ def ask(page: Page, query: str) -> None:
     field.fill(query)
     field.press("Enter")
     settle(page)
+
+
+def fits(page: Page) -> bool:
+    """Tell whether nothing on the page makes it scroll sideways."""
+    return bool(
+        page.evaluate(
+            """() => [document.documentElement, document.querySelector('[data-testid="stMain"]')]
+            .every(element => element.scrollWidth <= element.clientWidth)"""
+        )
+    )
+
+
+def choose_files(page: Page, files: Mapping[str, str]) -> None:
+    """Put files into the uploader of Documents and wait for their preview."""
+    page.locator('input[type="file"]').set_input_files(
+        [
+            FilePayload(name=name, mimeType="text/markdown", buffer=text.encode())
+            for name, text in files.items()
+        ]
+    )
+    expect(page.get_by_role("button", name="Index")).to_be_visible()
+    settle(page)
+
+
+def find_document(page: Page, part: str) -> None:
+    """Search the list of Documents so that one document is left, and select it."""
+    field = page.get_by_label("Find a document")
+    field.fill(part)
+    field.press("Enter")
+    expect(page.get_by_text("1 of ", exact=False)).to_be_visible()
+    settle(page)
+    _first_row(page.get_by_test_id("stDataFrame").last)
+    expect(page.get_by_role("button", name="Delete", exact=True)).to_be_enabled()
+
+
+def _first_row(grid: Locator) -> None:
+    """Click the mark of the first row; a grid is painted, so there is no element to click."""
+    grid.scroll_into_view_if_needed()
+    grid.click(position={"x": 16, "y": 35 + 17})
+
+
+def delete_selected(page: Page) -> None:
+    """Delete the selected document, with the confirmation, and wait for the outcome."""
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete it").click()
+    expect(page.locator(".rl-outcome")).to_contain_text("Delete ")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    settle(page)
+
+
+def badges(column: Locator, place: int) -> list[str]:
+    """Return the badges of a card, places from 0."""
+    return column.locator(".rl-card").nth(place).locator(".rl-badge").all_inner_texts()

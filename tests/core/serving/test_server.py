@@ -1,6 +1,7 @@
 """What an agent meets: the tools through the protocol SDK's own client, over a real process."""
 
 import json
+import os
 import subprocess
 
 import jsonschema
@@ -194,8 +195,9 @@ def test_the_process_ends_in_order_when_the_client_leaves_and_writes_only_messag
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked},
     ]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with subprocess.Popen(
-        tiny_command(tmp_path), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        tiny_command(tmp_path), cwd=ROOT, env=buffered, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, encoding="utf-8",
     ) as process:  # fmt: skip
         for message in messages:
