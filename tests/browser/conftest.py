@@ -30,7 +30,7 @@ DOCUMENTS = {
     "Look for MQ-2201 in the log of the mail worker.\n",
     "ops/disk-full.md": "# Disk full\n\nA node with a full disk stops taking pods. "
     "The kubelet reports DiskPressure and evicts what it can.\n",
-    "数据库/连接池耗尽.md": "# 数据库连接池耗尽\n\n应用日志出现 E-1042，说明连接池已满，先看 db_pool.max_size。\n",
+    "数据库/连接池耗尽.md": "# 数据库连接池耗尽\n\n日志出现 E-1042，先看 db_pool.max_size。\n",
 }
 
 

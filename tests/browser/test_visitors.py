@@ -23,7 +23,8 @@ from tests.browser.serving import (
 pytestmark = pytest.mark.browser
 
 HOSTILE_NAME = "<img src=x onerror=alert(3)> :red[x] $a$.md"
-HOSTILE_TITLE = "<script>alert(1)</script> :red[title] **bold**"
+HOSTILE_TITLE = "<script>alert(1)</script> :red[title] $b$"
+HOSTILE_HEADING = "`<script>alert(1)</script>` :red[title] $b$"
 HOSTILE_LINE = (
     "ZZ-7777 costs $5 to $10 ![x](http://192.0.2.1/x.png) <img src=http://192.0.2.1/y.png onerror=alert(2)>"
 )
@@ -82,7 +83,7 @@ def test_another_process_is_told_who_holds_the_file(filled_console: Console, pag
 
 def test_a_hostile_document_is_shown_as_typed_and_runs_nothing(filled_console: Console, page: Page) -> None:
     open_page(page, filled_console.address, "Documents")
-    choose_files(page, {HOSTILE_NAME: f"# {HOSTILE_TITLE}\n\n{HOSTILE_LINE}\n"})
+    choose_files(page, {HOSTILE_NAME: f"# {HOSTILE_HEADING}\n\n{HOSTILE_LINE}\n"})
     expect(page.locator(".rl-card .rl-title")).to_have_text(HOSTILE_TITLE)
     expect(page.locator(".rl-card .rl-text")).to_contain_text(HOSTILE_LINE)
     index_button(page).click()
