@@ -37,12 +37,6 @@ _OPTIONS = (
         help="What a poor answer of the category leads to. Default: retrieval.filter.policy.",
     ),
     click.option("--kb-scope", metavar="NAME", help="Ask this knowledge base only."),
-    click.option(
-        "--navigate/--no-navigate",
-        default=None,
-        help="Let the words of QUERY set the category when --category does not. "
-        "Default: retrieval.navigation.enabled.",
-    ),
 )
 
 
@@ -82,7 +76,6 @@ def search(
     category: str | None,
     policy: str | None,
     kb_scope: str | None,
-    navigate: bool | None,
     trace: bool,
     as_json: bool,
 ) -> None:
@@ -92,15 +85,7 @@ def search(
     """
     from core.cli.printing import lookup_text
 
-    result = _look_up(
-        query,
-        mode=mode,
-        category=category,
-        policy=policy,
-        kb_scope=kb_scope,
-        navigate=navigate,
-        trace=True,
-    )
+    result = _look_up(query, mode=mode, category=category, policy=policy, kb_scope=kb_scope, trace=True)
     if as_json:
         click.echo(json.dumps(asdict(result), ensure_ascii=False, indent=2, allow_nan=False))
     else:
@@ -117,22 +102,13 @@ def lookup(
     category: str | None,
     policy: str | None,
     kb_scope: str | None,
-    navigate: bool | None,
     as_json: bool,
 ) -> None:
     """Print what an agent gets for QUERY: the evidence, without ranks and scores."""
     from core.cli.printing import projection_text
     from core.retrieval.projection import projection_json
 
-    result = _look_up(
-        query,
-        mode=mode,
-        category=category,
-        policy=policy,
-        kb_scope=kb_scope,
-        navigate=navigate,
-        trace=False,
-    )
+    result = _look_up(query, mode=mode, category=category, policy=policy, kb_scope=kb_scope, trace=False)
     click.echo(projection_json(result.projection) if as_json else projection_text(result.projection))
 
 
@@ -201,7 +177,6 @@ def _look_up(
     category: str | None,
     policy: str | None,
     kb_scope: str | None,
-    navigate: bool | None,
     trace: bool,
 ) -> "LookupResult":
     query = text_argument("query", query)

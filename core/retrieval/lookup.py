@@ -74,13 +74,9 @@ def lookup_knowledge(
     clock.lap("embed")
     retrieval = retrieve(searcher, text, vector, asked, trace=trace, words=words)
     clock.lap("retrieve")
-    order = _ordered(retrieval, identifier_terms(text, words), asked)
-    refinement = _refined(order, retrieval, asked)
-    clock.lap("refine")
-    packing = pack(refinement.kept, budget_characters=asked.context_budget_characters)
-    clock.lap("pack")
-    projection = project(packing, retrieval)
-    clock.lap("project")
+    terms = identifier_terms(text, words)
+    order = fine_order(retrieval.chosen.hits, terms, places=configuration.fine_order_places)
+    refinement, packing, projection = _finish(retrieval, order, configuration, clock)
     returned = tuple(item.evidence.hit for item in packing.packed)
     return LookupResult(
         query=text,
@@ -97,24 +93,29 @@ def lookup_knowledge(
     )
 
 
-def _with_category(configuration: Configuration, navigation: Navigation | None) -> Configuration:
-    """Filter by the category that the query sets; it sets none when one was asked for by hand."""
-    if navigation is None or navigation.category is None:
-        return configuration
-    return replace(configuration, category=navigation.category)
-
-
-def _ordered(retrieval: Retrieval, terms: tuple[str, ...], configuration: Configuration) -> FineOrder:
-    return fine_order(retrieval.chosen.hits, terms, places=configuration.fine_order_places)
-
-
-def _refined(order: FineOrder, retrieval: Retrieval, configuration: Configuration) -> Refinement:
-    return refine(
+def _finish(
+    retrieval: Retrieval, order: FineOrder, configuration: Configuration, clock: "_Laps"
+) -> tuple[Refinement, Packing, Projection]:
+    """Refine, pack and project the chosen attempt."""
+    refinement = refine(
         order.hits,
         retrieval.chosen.judgements,
         return_n=configuration.return_n,
         max_chunks_per_document=configuration.max_chunks_per_document,
     )
+    clock.lap("refine")
+    packing = pack(refinement.kept, budget_characters=configuration.context_budget_characters)
+    clock.lap("pack")
+    projection = project(packing, retrieval)
+    clock.lap("project")
+    return refinement, packing, projection
+
+
+def _with_category(configuration: Configuration, navigation: Navigation | None) -> Configuration:
+    """Filter by the category that the query sets; it sets none when one was asked for by hand."""
+    if navigation is None or navigation.category is None:
+        return configuration
+    return replace(configuration, category=navigation.category)
 
 
 class _Laps:
